@@ -1,0 +1,46 @@
+# Everything installs itself into .venv on a machine that has Python 3.11 or newer, pip/venv and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: help test demo lint types bench conformance docs clean
+
+help:
+	@echo "make demo         score and explain the bundled example"
+	@echo "make test         lint, types, tests"
+	@echo "make bench        speed and memory against other tools, as ratios"
+	@echo "make conformance  record what the heavy peers (ranx, scikit-learn) give; make test compares with it"
+	@echo "make docs         write the generated reference pages anew"
+
+$(STAMP): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@
+
+test: $(STAMP) lint types
+	$(BIN)/python -m pytest -n 2 -q
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+demo: $(STAMP)
+	$(BIN)/rankproof demo
+
+docs: $(STAMP)
+	$(BIN)/python -m tests.docs.generate
+
+bench: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,peers]"
+	$(BIN)/python -m benchmarks
+
+conformance: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,peers]"
+	$(BIN)/python -m tests.conformance.record
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -1,0 +1,81 @@
+"""Lines of white-space separated fields, located by whole-array operations instead of line by line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankproof.data.ids import PAD, Offsets
+
+SPACE, NEWLINE, HASH, TAB = 32, 10, 35, 9
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Where each field of each line begins and ends, as offsets into the padded buffer."""
+
+    buffer: NDArray[np.uint8]
+    starts: tuple[Offsets, ...]
+    ends: tuple[Offsets, ...]
+
+
+def split_fields(buffer: NDArray[np.uint8], columns: int, wanted: tuple[int, ...]) -> Fields | None:
+    """The wanted fields of every line of a padded buffer that ends in a newline.
+
+    None where any line is not plain data of that many columns (a comment, a control character, a wrong count, bytes
+    beyond ASCII): such a text is for the careful reader, which knows what to say about each line.
+    """
+    text = buffer[PAD:-PAD]
+    if not len(text) or text.min() < TAB or text.max() > 127:
+        return None
+    is_blank = text <= SPACE
+    blank = np.flatnonzero(is_blank)
+    line_ends = blank[columns - 1 :: columns]
+    regular = (
+        len(blank) % columns == 0
+        and text[0] > SPACE
+        and bool((text[line_ends] == NEWLINE).all())
+        and np.count_nonzero(text == NEWLINE) == len(line_ends)
+        and not (is_blank[1:] & is_blank[:-1]).any()
+    )
+    if not regular:
+        return _split_spaced(buffer, is_blank, columns, wanted)
+    line_starts = np.empty_like(line_ends)
+    line_starts[0] = 0
+    np.add(line_ends[:-1], 1, out=line_starts[1:])
+    if (text[line_starts] == HASH).any():
+        return None
+    blank += PAD
+    starts = tuple(line_starts + PAD if i == 0 else blank[i - 1 :: columns] + 1 for i in wanted)
+    return Fields(buffer, starts, tuple(blank[i::columns] for i in wanted))
+
+
+def _split_spaced(
+    buffer: NDArray[np.uint8], blank: NDArray[np.bool_], columns: int, wanted: tuple[int, ...]
+) -> Fields | None:
+    """The same for lines with runs of blanks, leading or trailing ones, carriage returns and empty lines."""
+    text = buffer[PAD:-PAD]
+    after_blank = np.empty_like(blank)
+    after_blank[0] = True
+    after_blank[1:] = blank[:-1]
+    start = np.flatnonzero(after_blank & ~blank)
+    end = np.flatnonzero(blank & ~after_blank)
+    if not len(start) or len(start) % columns:
+        return None
+    line = np.searchsorted(np.flatnonzero(text == NEWLINE), start).reshape(-1, columns)
+    one_line_each = (line[:, 0] == line[:, -1]).all() and (line[1:, 0] > line[:-1, -1]).all()
+    starts, ends = start.reshape(-1, columns), end.reshape(-1, columns)
+    if not one_line_each or (text[starts[:, 0]] == HASH).any() or _has_lone_return(text):
+        return None
+    return Fields(
+        buffer,
+        tuple(np.ascontiguousarray(starts[:, i]) + PAD for i in wanted),
+        tuple(np.ascontiguousarray(ends[:, i]) + PAD for i in wanted),
+    )
+
+
+def _has_lone_return(text: NDArray[np.uint8]) -> bool:
+    returns = np.flatnonzero(text == 13)
+    return bool((text[returns + 1] != NEWLINE).any()) if len(returns) else False

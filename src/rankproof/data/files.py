@@ -1,0 +1,132 @@
+"""Bytes of a file, whatever wraps them: gzip, Zstandard, standard input, a byte order mark."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, cast
+
+from rankproof.errors import BadInput
+
+BOM = b"\xef\xbb\xbf"
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_BOMB_BYTES, _BOMB_RATIO = 1 << 30, 200
+
+PathLike = str | os.PathLike[str]
+
+
+def source_name(path: PathLike) -> str:
+    """How the file is called in messages: as the caller wrote it."""
+    return "<stdin>" if os.fspath(path) == "-" else os.fspath(path)
+
+
+@contextmanager
+def open_bytes(path: PathLike) -> Iterator[IO[bytes]]:
+    """The decompressed bytes of a file, `-` being standard input; every failure becomes a BadInput with the path."""
+    name = source_name(path)
+    try:
+        with _opened(path) as plain:
+            yield plain
+    except (EOFError, zlib.error, gzip.BadGzipFile) as exc:
+        raise BadInput.of(name, f"the compressed file is damaged or cut short ({exc}); copy it again") from exc
+    except FileNotFoundError as exc:
+        raise BadInput.of(name, "there is no such file") from exc
+    except IsADirectoryError as exc:
+        raise BadInput.of(name, "this is a folder, not a file") from exc
+    except OSError as exc:
+        raise BadInput.of(name, f"cannot be read: {exc.strerror or exc}") from exc
+    except Exception as exc:
+        if type(exc).__name__ == "ZstdError":
+            raise BadInput.of(name, f"the compressed file is damaged or cut short ({exc}); copy it again") from exc
+        raise
+
+
+@contextmanager
+def _opened(path: PathLike) -> Iterator[IO[bytes]]:
+    if os.fspath(path) == "-":
+        yield _standard_input()
+        return
+    with open(path, "rb") as raw, _decompressed(raw) as plain:
+        yield plain
+
+
+_stdin: tuple[object, IO[bytes]] | None = None
+
+
+def _standard_input() -> IO[bytes]:
+    """Standard input, unpacked once: looking at its head must not lose what the unpacker has taken from it."""
+    global _stdin
+    raw = sys.stdin.buffer
+    if _stdin is None or _stdin[0] is not raw:
+        plain = cast(Any, _decompressed(raw))
+        _stdin = (raw, plain if plain is raw else cast(IO[bytes], io.BufferedReader(plain)))
+    return _stdin[1]
+
+
+def _decompressed(raw: Any) -> IO[bytes]:
+    magic = raw.peek(4)[:4]
+    if magic[:2] == _GZIP:
+        return cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb"))
+    if magic == _ZSTD:
+        return _zstd_open(raw)
+    return cast(IO[bytes], raw)
+
+
+def _zstd_open(raw: IO[bytes]) -> IO[bytes]:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return cast(IO[bytes], zstd.ZstdFile(raw))
+
+
+def read_bytes(path: PathLike) -> bytes:
+    """The whole decompressed file without its byte order mark."""
+    name = source_name(path)
+    with open_bytes(path) as file:
+        parts: list[bytes] = []
+        size = 0
+        packed = Path(path).stat().st_size if name != "<stdin>" and Path(path).is_file() else 0
+        while part := file.read(1 << 22):
+            parts.append(part)
+            size += len(part)
+            if packed and size > _BOMB_BYTES and size > _BOMB_RATIO * packed:
+                raise BadInput.of(
+                    name, f"{packed:,} bytes unpack to more than {size:,}; unpack it yourself if it is real"
+                )
+    data = b"".join(parts)
+    return data.removeprefix(BOM)
+
+
+def head(path: PathLike, size: int = 65536) -> bytes:
+    """The first bytes of a file; of standard input, without taking them away."""
+    if os.fspath(path) == "-":
+        with open_bytes(path) as file:
+            return bytes(cast(Any, file).peek(size)[:size]).removeprefix(BOM)
+    with open_bytes(path) as file:
+        return file.read(size).removeprefix(BOM)
+
+
+def write_whole(path: PathLike, data: bytes) -> None:
+    """Write a file beside its target and move it into place, so that nobody ever sees half of it."""
+    if os.fspath(path) == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    target = Path(path)
+    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with open(beside, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, target)
+    except OSError as exc:
+        beside.unlink(missing_ok=True)
+        raise BadInput.of(os.fspath(path), f"cannot be written: {exc.strerror or exc}") from exc

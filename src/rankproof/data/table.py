@@ -1,0 +1,213 @@
+"""Rows of (query, document, number), grouped by query: what judgments and runs have in common."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankproof.data.faults import Faults
+from rankproof.data.ids import Ids, Words, salted
+from rankproof.data.lookup import RowIndex
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows grouped by query, queries in order of first appearance, rows of a query in the order given."""
+
+    query_ids: list[str]
+    starts: NDArray[np.int64]
+    docs: Ids
+    values: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """How many rows each query has."""
+        return np.diff(self.starts)
+
+    @cached_property
+    def row_query(self) -> NDArray[np.int64]:
+        """The number of the query of each row."""
+        return np.repeat(np.arange(len(self.query_ids)), self.counts)
+
+    @cached_property
+    def doc_ids(self) -> list[str]:
+        """The document of each row."""
+        return self.docs.strings()
+
+    @cached_property
+    def doc_hashes(self) -> Words:
+        """The unsalted hash of the document of each row."""
+        return self.docs.hashes()
+
+    @cached_property
+    def index(self) -> RowIndex:
+        """Finds a row by query number and document."""
+        return RowIndex(salted(self.doc_hashes, self.row_query))
+
+    def nested(self) -> dict[str, dict[str, float]]:
+        """The rows as a dict of dicts."""
+        docs, values, starts = self.doc_ids, self.values.tolist(), self.starts.tolist()
+        return {
+            query: dict(zip(docs[a:b], values[a:b], strict=True))
+            for query, a, b in zip(self.query_ids, starts[:-1], starts[1:], strict=True)
+        }
+
+
+def group_rows(
+    queries: Ids, docs: Ids, values: NDArray[np.float64], *, source: str, lines: NDArray[np.int64] | None = None
+) -> Table:
+    """Rows in any order as a table; a document that stands twice under one query is refused."""
+    if not len(values):
+        return Table([], np.zeros(1, np.int64), docs, values)
+    run_starts = np.concatenate(([0], np.flatnonzero(queries.differs_from_previous()) + 1))
+    names = queries.take(run_starts).strings()
+    number: dict[str, int] = {}
+    run_query = np.fromiter((number.setdefault(name, len(number)) for name in names), np.int64, len(names))
+    row_query = np.repeat(run_query, np.diff(np.append(run_starts, len(values))))
+    row_line = np.arange(1, len(values) + 1) if lines is None else lines
+    if len(number) < len(names):
+        order = np.argsort(row_query, kind="stable")
+        row_query, docs, values, row_line = row_query[order], docs.take(order), values[order], row_line[order]
+    starts = np.zeros(len(number) + 1, np.int64)
+    np.cumsum(np.bincount(row_query, minlength=len(number)), out=starts[1:])
+    table = Table(list(number), starts, docs, values)
+    refuse_repeats(table, source=source, lines=row_line if lines is not None else None)
+    return table
+
+
+def refuse_repeats(table: Table, *, source: str, lines: NDArray[np.int64] | None = None) -> None:
+    """Raise BadInput if a document stands twice under one query."""
+    pairs = table.index.repeated()
+    if not len(pairs):
+        return
+    real = table.docs.take(pairs[:, 0]).equal(table.docs.take(pairs[:, 1]))
+    faults = Faults(source)
+    found = []
+    for first, again in pairs[real].tolist():
+        a, b = (first, again) if lines is None else sorted((int(lines[first]), int(lines[again])))
+        found.append((b, a, first, again))
+    for b, a, first, again in sorted(found):
+        query = table.query_ids[int(np.searchsorted(table.starts, first, "right")) - 1]
+        one, other = table.values[first], table.values[again]
+        what = f"document {table.docs[first]!r} stands twice for query {query!r}"
+        values = f"both times with {one:g}" if one == other else f"once with {one:g} and once with {other:g}"
+        where = "" if lines is None else f" (first on line {a})"
+        faults.add(f"{what}{where}, {values}; keep one of them", None if lines is None else b)
+    faults.raise_any()
+
+
+def table_from_mapping(
+    data: Mapping[Any, Mapping[Any, Any]], *, source: str, noun: str, none_is_absent: bool = False
+) -> Table:
+    """A dict of dicts as a table; ids may be str or int (not both), numbers anything that is a real number."""
+    faults = Faults(source)
+    rows = list(data.values())
+    for query, row in data.items():
+        if not isinstance(cast(Any, row), Mapping):
+            faults.add(f"query {query!r} holds {type(row).__name__}, not a dict of document to {noun}")
+    faults.raise_any()
+    query_ids = id_strings(list(data), "query", faults)
+    docs: list[Any] = list(chain.from_iterable(rows))
+    values: list[Any] = list(chain.from_iterable(row.values() for row in rows))
+    counts = np.fromiter(map(len, rows), np.int64, len(rows))
+    if none_is_absent and None in values:
+        kept = [value is not None for value in values]
+        row_query = np.repeat(np.arange(len(rows)), counts)[kept]
+        counts = np.bincount(row_query, minlength=len(rows))
+        docs = [doc for doc, keep in zip(docs, kept, strict=True) if keep]
+        values = [value for value in values if value is not None]
+    doc_ids = id_strings(docs, "document", faults)
+    starts = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(counts, out=starts[1:])
+
+    def where(row: int) -> str:
+        query = query_ids[int(np.searchsorted(starts, row, "right")) - 1]
+        return f"query {query!r}, document {doc_ids[row]!r}"
+
+    numbers = real_numbers(values, noun, faults, where)
+    faults.raise_any()
+    table = Table(query_ids, starts, Ids.of(doc_ids), numbers)
+    table.__dict__["doc_ids"] = doc_ids
+    return table
+
+
+def id_strings(ids: list[Any], kind: str, faults: Faults) -> list[str]:
+    """The ids as strings: all str, or all int. A mixture is refused, because 7 and '7' would not meet."""
+    kinds = set(map(type, ids))
+    if kinds <= {str}:
+        return ids
+    numbers = {k for k in kinds if issubclass(k, (int, np.integer)) and not issubclass(k, bool)}
+    texts = {k for k in kinds if issubclass(k, str)}
+    if kinds in (numbers, texts):
+        return [str(i) for i in ids]
+    strange = kinds - numbers - texts
+    if strange:
+        sample = next(i for i in ids if type(i) in strange)
+        faults.add(f"{kind} id {sample!r} is of type {type(sample).__name__}; ids are str (or all of them int)")
+    else:
+        text = next(i for i in ids if type(i) in texts)
+        number = next(i for i in ids if type(i) in numbers)
+        faults.add(f"{kind} ids are of mixed types: {text!r} is str, {number!r} is int; make all of them str")
+    return [str(i) for i in ids]
+
+
+def real_numbers(values: Sequence[Any], noun: str, faults: Faults, where: Any) -> NDArray[np.float64]:
+    """The values as float64; text, None, NaN and infinities are refused with their place."""
+    kinds = set(map(type, values))
+    good = all(issubclass(k, (int, float, np.integer, np.floating, np.bool_)) for k in kinds)
+    if good:
+        try:
+            numbers = np.array(values, np.float64)
+        except OverflowError:
+            good = False
+        else:
+            if bool(np.isfinite(numbers).all()):
+                return numbers
+    for row, value in enumerate(values):
+        if not isinstance(value, (int, float, np.integer, np.floating, np.bool_)):
+            faults.add(f"{where(row)}: {noun} {value!r} is not a number")
+        elif not abs(cast(Any, value)) <= sys.float_info.max:
+            faults.add(f"{where(row)}: {noun} {value!r} is not a finite number")
+    return np.zeros(len(values))
+
+
+def table_from_rows(rows: Iterable[Sequence[Any]], *, source: str, noun: str) -> Table:
+    """Tuples (query, document, number) in any order as a table."""
+    faults = Faults(source)
+    kept: list[Sequence[Any]] = []
+    for number, row in enumerate(rows, 1):
+        if isinstance(row, (str, bytes)) or not isinstance(row, Sequence) or len(row) != 3:
+            faults.add(f"row {number} is {row!r}, not (query, document, {noun})")
+        else:
+            kept.append(row)
+    faults.raise_any()
+    return table_from_columns(*zip(*kept, strict=True), source=source, noun=noun) if kept else empty_table()
+
+
+def table_from_columns(
+    queries: Sequence[Any], docs: Sequence[Any], values: Sequence[Any], *, source: str, noun: str
+) -> Table:
+    """Three columns of equal length as a table."""
+    faults = Faults(source)
+    query_ids = id_strings(list(queries), "query", faults)
+    doc_ids = id_strings(list(docs), "document", faults)
+    numbers = real_numbers(
+        list(values), noun, faults, lambda row: f"query {query_ids[row]!r}, document {doc_ids[row]!r}"
+    )
+    faults.raise_any()
+    return group_rows(Ids.of(query_ids), Ids.of(doc_ids), numbers, source=source)
+
+
+def empty_table() -> Table:
+    """No rows at all."""
+    return Table([], np.zeros(1, np.int64), Ids.of([]), np.zeros(0))

@@ -1,0 +1,302 @@
+"""Place the judged documents in a TREC run file as it streams by, in constant memory.
+
+The file is cut into blocks at the borders between queries. Each block is taken apart with whole-array operations and
+forgotten; two threads work on blocks while the next is read, since NumPy lets go of the interpreter's lock.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankproof.data.faults import Faults
+from rankproof.data.files import BOM, PathLike, open_bytes, source_name
+from rankproof.data.formats.trec import RUN, read_trec_run
+from rankproof.data.ids import PAD
+from rankproof.data.lines import Rows, read_carefully, rows_of_buffer
+from rankproof.data.lookup import RowIndex
+from rankproof.errors import BadInput, Fault, NothingToEvaluate
+from rankproof.measures.judged import Ints
+from rankproof.scoring.placement.facts import Order, Placement, Prepared, f32
+from rankproof.scoring.placement.runs import place_run
+from rankproof.scoring.placement.table import Found, Ranked, place_rows, row_keys
+
+_BLOCK = 1 << 20
+_NEWLINE = 10
+
+
+class _Interleaved(Exception):  # noqa: N818
+    """A query came back after another one: the file cannot be cut at the borders between queries."""
+
+    def __init__(self, query: str) -> None:
+        self.query = query
+
+
+@dataclass(frozen=True)
+class _Block:
+    number: int
+    buffer: NDArray[np.uint8]
+    """Whole lines, padded; ends in a newline."""
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """What a block leaves behind."""
+
+    number: int
+    n_lines: int
+    queries: list[bytes]
+    sizes: Ints
+    found: Found | None
+    faults: list[Fault]
+
+
+def place_stream(
+    prepared: Prepared,
+    path: PathLike,
+    *,
+    order: Order | None,
+    single: bool,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Placement:
+    """Where the judged documents stand in the run file."""
+    try:
+        return _Stream(prepared, path, order, single, progress).place()
+    except _Interleaved as exc:
+        if source_name(path) == "<stdin>" or not Path(path).is_file():
+            message = f"query {exc.query!r} comes again after other queries; a run from a pipe must be grouped by query"
+            hint = "sort it first (sort -s -k1,1) or give it as a file"
+            raise BadInput.of(source_name(path), f"{message}: {hint}") from exc
+        return place_run(prepared, read_trec_run(path), order=order, single=single)
+
+
+class _Stream:
+    def __init__(
+        self, prepared: Prepared, path: PathLike, order: Order | None, single: bool,
+        progress: Callable[[int, int | None], None] | None,
+    ) -> None:  # fmt: skip
+        self.prepared, self.path, self.order, self.single = prepared, path, order, single
+        self.progress = progress
+        self.source = source_name(path)
+        self.number = {query.encode(): i for i, query in enumerate(prepared.qrels.query_ids)}
+        # Worked out here, once, before two threads ask for it.
+        _ = prepared.qrels.table.doc_hashes, prepared.qrels.table.counts
+
+    def place(self) -> Placement:
+        with open_bytes(self.path) as file:
+            blocks = _Blocks(file, self.path, self.progress)
+            results: list[_Placed] = []
+            stop = threading.Event()
+
+            def work() -> None:
+                try:
+                    while not stop.is_set() and (block := blocks.next()) is not None:
+                        results.append(self._block(block))
+                        if len(results[-1].faults) >= 20:
+                            return
+                except BaseException:
+                    stop.set()
+                    raise
+
+            threads = max(1, min(4, os.cpu_count() or 1)) if blocks.large else 1
+            if threads == 1:
+                work()
+            else:
+                with ThreadPoolExecutor(threads) as pool:
+                    for done in [pool.submit(work) for _ in range(threads)]:
+                        done.result()
+            blocks.refuse_change()
+        return self._joined(sorted(results, key=lambda placed: placed.number))
+
+    def _block(self, block: _Block) -> _Placed:
+        rows = rows_of_buffer(block.buffer, RUN)
+        n_lines = int(np.count_nonzero(block.buffer == _NEWLINE))
+        faults = Faults(self.source)
+        if rows is None:
+            rows = read_carefully(block.buffer[PAD:-PAD].tobytes()[:-1], RUN, faults)
+        if len(faults) or not len(rows):
+            return _Placed(block.number, n_lines, [], np.zeros(0, np.int64), None, faults.found)
+        first = np.concatenate(([0], np.flatnonzero(rows.queries.differs_from_previous()) + 1))
+        starts = np.append(first, len(rows))
+        queries = rows.queries.take(first).bytes_list()
+        index = RowIndex(row_keys(rows.docs, starts))
+        _note_repeats(index, rows, starts, queries, faults)
+        get = self.number.get
+        query_of_group = np.fromiter((get(query, -1) for query in queries), np.int64, len(queries))
+        scores = f32(rows.values) if self.single else rows.values
+        found = place_rows(self.prepared, Ranked(starts, rows.docs, scores, index), query_of_group, self.order)
+        return _Placed(block.number, n_lines, queries, np.diff(starts), found, faults.found)
+
+    def _joined(self, results: list[_Placed]) -> Placement:
+        _raise_faults(results)
+        names = [query for placed in results for query in placed.queries]
+        if not names:
+            raise NothingToEvaluate(f"{self.source}: there is no row in it")
+        if len(set(names)) < len(names):
+            raise _Interleaved(_first_repeated(names))
+        numbers = np.fromiter((self.number.get(name, -1) for name in names), np.int64, len(names))
+        sizes = np.concatenate([placed.sizes for placed in results])
+        known = numbers >= 0
+        n_retrieved = np.zeros(self.prepared.n_queries, np.int64)
+        n_retrieved[numbers[known]] = sizes[known]
+        extra = np.flatnonzero(~known)
+        parts = [placed.found for placed in results if placed.found is not None]
+        row, above, tied, place = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("row", "above", "tied", "place")
+        )
+        shown = tuple(names[i].decode() for i in extra[:20].tolist())
+        return Placement(row, above, tied, place, n_retrieved, n_retrieved > 0, shown, len(extra))
+
+
+def _note_repeats(index: RowIndex, rows: Rows, starts: Ints, queries: list[bytes], faults: Faults) -> None:
+    pairs = index.repeated()
+    if not len(pairs):
+        return
+    real = rows.docs.take(pairs[:, 0]).equal(rows.docs.take(pairs[:, 1]))
+    for one, again in pairs[real].tolist():
+        query = queries[int(np.searchsorted(starts, one, "right")) - 1].decode()
+        first, line = (at + 1 if rows.lines is None else int(rows.lines[at]) for at in (one, again))
+        a, b = rows.values[one], rows.values[again]
+        scores = f"both times with {a:g}" if a == b else f"once with {a:g} and once with {b:g}"
+        # The line of the first one is relative; `_raise_faults` moves the fault to its place in the file.
+        message = f"document {rows.docs[one]!r} stands twice for query {query!r} ({line - first} lines apart), {scores}"
+        faults.add(f"{message}; keep one of them", line)
+
+
+def _raise_faults(results: list[_Placed]) -> None:
+    """Refuse the file if any block has faults, with line numbers counted from the start of the file."""
+    found: list[Fault] = []
+    before = 0
+    for placed in results:
+        found += [fault._replace(line=before + fault.line if fault.line else None) for fault in placed.faults]
+        before += placed.n_lines
+    if found:
+        raise BadInput(found)
+
+
+def _first_repeated(names: list[bytes]) -> str:
+    seen: set[bytes] = set()
+    for name in names:
+        if name in seen:
+            return name.decode()
+        seen.add(name)
+    raise AssertionError
+
+
+class _Blocks:
+    """Cuts a stream into blocks of whole queries. `next` may be called from several threads."""
+
+    def __init__(
+        self, file: IO[bytes], path: PathLike, progress: Callable[[int, int | None], None] | None
+    ) -> None:  # fmt: skip
+        self._file = cast(Any, file)
+        self._path = path
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._carry = b""
+        self._number = 0
+        self._read = 0
+        self._end = False
+        self._status = self._look()
+        self.large = self._status is None or self._status.st_size > _BLOCK
+
+    def _look(self) -> os.stat_result | None:
+        try:
+            return os.fstat(self._file.fileno())
+        except (OSError, AttributeError, ValueError):
+            return None
+
+    def refuse_change(self) -> None:
+        """Raise BadInput if the file was written to while it was read."""
+        now = self._look()
+        if self._status is None or now is None:
+            return
+        if (now.st_size, now.st_mtime_ns) != (self._status.st_size, self._status.st_mtime_ns):
+            raise BadInput.of(source_name(self._path), "the file changed while it was read; run the command again")
+
+    def next(self) -> _Block | None:
+        """The next block, or None at the end."""
+        with self._lock:
+            return self._next()
+
+    def _next(self) -> _Block | None:
+        if self._end and not self._carry:
+            return None
+        size = _BLOCK
+        text = bytearray(b" " * PAD)
+        text += self._carry
+        while True:
+            if not self._end:
+                self._fill(text, size)
+            if self._number == 0 and text.startswith(BOM, PAD):
+                del text[PAD : PAD + len(BOM)]
+            cut = len(text) if self._end else _last_query(text)
+            if cut is not None:
+                break
+            size *= 2
+        self._carry = bytes(text[cut:])
+        del text[cut:]
+        if len(text) == PAD:
+            return None
+        if text[-1] != _NEWLINE:
+            text.append(_NEWLINE)
+        text += b" " * PAD
+        self._number += 1
+        return _Block(self._number, np.frombuffer(text, np.uint8))
+
+    def _fill(self, text: bytearray, size: int) -> None:
+        """Read more text, at least until the stream pauses."""
+        at = len(text)
+        text += bytes(size)
+        view = memoryview(text)
+        end = at
+        while end < len(text):
+            got = self._file.readinto(view[end:])
+            if not got:
+                self._end = True
+                break
+            end += got
+        view.release()
+        del text[end:]
+        self._read += end - at
+        if self._progress is not None:
+            total = self._status.st_size if self._status is not None else None
+            self._progress(self._read, total)
+
+
+def _last_query(text: bytearray) -> int | None:
+    """Where the lines of the last query of the text begin, or None where no other query stands before it."""
+    line_end = text.rfind(b"\n")
+    if line_end < 0:
+        return None
+    same = text.rfind(b"\n", PAD, line_end) + 1 or PAD
+    query = _first_word(text, same)
+    if not query:
+        return line_end + 1 if line_end + 1 > PAD else None
+    other = PAD
+    if _first_word(text, other) == query:
+        return None
+    while True:
+        middle = (other + same) // 2
+        at = text.find(b"\n", middle, same) + 1
+        if at == 0 or at >= same:
+            at = text.rfind(b"\n", other, middle) + 1
+            if at <= other:
+                return same
+        if _first_word(text, at) == query:
+            same = at
+        else:
+            other = at
+
+
+def _first_word(text: bytearray, at: int) -> bytes:
+    words = bytes(text[at : text.find(b"\n", at)]).split(None, 1)
+    return words[0] if words else b""
