@@ -94,5 +94,7 @@ def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
     """Up to two known names that look like the given one."""
     import difflib
 
-    by_lower = {k.lower(): k for k in known}
+    by_lower: dict[str, str] = {}
+    for one in known:
+        by_lower.setdefault(one.lower(), one)
     return tuple(by_lower[m] for m in difflib.get_close_matches(name.lower(), by_lower, n=2, cutoff=0.6))

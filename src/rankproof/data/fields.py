@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rankproof.data.ids import PAD, Offsets
 
-SPACE, NEWLINE, HASH, TAB = 32, 10, 35, 9
+SPACE, NEWLINE, RETURN, HASH, TAB = 32, 10, 13, 35, 9
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ def split_fields(buffer: NDArray[np.uint8], columns: int, wanted: tuple[int, ...
         and bool((text[line_ends] == NEWLINE).all())
         and np.count_nonzero(text == NEWLINE) == len(line_ends)
         and not (is_blank[1:] & is_blank[:-1]).any()
+        and not (text[blank] == RETURN).any()
     )
     if not regular:
         return _split_spaced(buffer, is_blank, columns, wanted)
@@ -77,5 +78,5 @@ def _split_spaced(
 
 
 def _has_lone_return(text: NDArray[np.uint8]) -> bool:
-    returns = np.flatnonzero(text == 13)
+    returns = np.flatnonzero(text == RETURN)
     return bool((text[returns + 1] != NEWLINE).any()) if len(returns) else False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from rankproof.errors import BadInput
 BOM = b"\xef\xbb\xbf"
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _BOMB_BYTES, _BOMB_RATIO = 1 << 30, 200
+_HEAD = 1 << 16
 
 PathLike = str | os.PathLike[str]
 
@@ -52,6 +54,10 @@ def _opened(path: PathLike) -> Iterator[IO[bytes]]:
     if os.fspath(path) == "-":
         yield _standard_input()
         return
+    if _is_pipe(path):
+        with _kept_pipe(path) as pipe:
+            yield pipe
+        return
     with open(path, "rb") as raw, _decompressed(raw) as plain:
         yield plain
 
@@ -67,6 +73,36 @@ def _standard_input() -> IO[bytes]:
         plain = cast(Any, _decompressed(raw))
         _stdin = (raw, plain if plain is raw else cast(IO[bytes], io.BufferedReader(plain)))
     return _stdin[1]
+
+
+_pipes: dict[str, tuple[IO[bytes], IO[bytes]]] = {}
+
+
+def _is_pipe(path: PathLike) -> bool:
+    """Whether this is a named pipe, or what a shell makes of `<(command)`: its bytes can be had only once."""
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
+@contextmanager
+def _kept_pipe(path: PathLike) -> Iterator[IO[bytes]]:
+    """A pipe, opened at the first look and kept until its end has been read or reading fails."""
+    name = os.fspath(path)
+    if name not in _pipes:
+        opened = open(path, "rb", _HEAD)  # noqa: SIM115
+        _pipes[name] = (opened, cast(IO[bytes], io.BufferedReader(cast(Any, _decompressed(opened)), _HEAD)))
+    raw, plain = _pipes[name]
+    read_on = False
+    try:
+        yield plain
+        read_on = bool(cast(Any, plain).peek(1))
+    finally:
+        if not read_on:
+            del _pipes[name]
+            plain.close()
+            raw.close()
 
 
 def _decompressed(raw: Any) -> IO[bytes]:
@@ -104,9 +140,9 @@ def read_bytes(path: PathLike) -> bytes:
     return data.removeprefix(BOM)
 
 
-def head(path: PathLike, size: int = 65536) -> bytes:
-    """The first bytes of a file; of standard input, without taking them away."""
-    if os.fspath(path) == "-":
+def head(path: PathLike, size: int = _HEAD) -> bytes:
+    """The first bytes of a file; of standard input or a pipe, without taking them away."""
+    if os.fspath(path) == "-" or _is_pipe(path):
         with open_bytes(path) as file:
             return bytes(cast(Any, file).peek(size)[:size]).removeprefix(BOM)
     with open_bytes(path) as file:

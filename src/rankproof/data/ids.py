@@ -111,10 +111,13 @@ class Ids:
         """A 64-bit hash of each id; equal ids have equal hashes. Salt it with `salted` before use as a key."""
         mixed, *rest = self._words()
         mixed *= _ODD[0]
-        for word in rest:
-            mixed ^= mixed >> _32
-            mixed += word
-            mixed *= _ODD[1]
+        shortest = int(self.lengths.min(initial=self._longest))
+        for offset, word in zip(range(8, self._longest, 8), rest, strict=True):
+            more = mixed ^ (mixed >> _32)
+            more += word
+            more *= _ODD[1]
+            # A longer id elsewhere in the column must not change the hash of this one.
+            mixed = more if shortest > offset else np.where(self.lengths > offset, more, mixed)
         mixed += self.lengths.view(np.uint64)
         return mixed
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankproof.measures.judged import Floats, Judged, share
+from rankproof.measures.judged import Floats, Judged, running_count, running_total, share
 from rankproof.measures.registry import measure
 
 Denominator = Literal["relevant", "attainable", "found"]
@@ -40,7 +40,7 @@ def expected_average_precision(
 ) -> Floats:
     """The mean over the orders of every tie.
 
-    A relevant document at place i of a tie of t with m relevant ones has (i − 1)(m − 1)/(t − 1) of the others before it.
+    A relevant document at place i of a tie of t, m of them relevant, has (i − 1)(m − 1)/(t − 1) others before it.
     """
     if denominator == "found":
         from rankproof.errors import NotMeasured
@@ -86,12 +86,14 @@ def set_average_precision(judged: Judged, *, rel: float = 1) -> Floats:
 def inferred_average_precision(judged: Judged, *, rel: float = 1) -> Floats:
     """Average precision estimated from a sample of judgments.
 
-    Yilmaz & Aslam, CIKM 2006, as in trec_eval: grade −1 marks a document that was pooled but not sampled.
+    Yilmaz & Aslam, CIKM 2006, as in trec_eval: a negative grade marks a document that was pooled but not sampled.
     """
     hits = judged.hits
-    pooled = running_total(hits.query, (hits.grade >= -1).astype(np.float64), judged.n_queries)
+    pooled = running_count(hits.query)
     relevant = running_total(hits.query, (hits.grade >= rel).astype(np.float64), judged.n_queries)
-    not_relevant = running_total(hits.query, ((hits.grade >= 0) & (hits.grade < rel)).astype(np.float64), judged.n_queries)
+    not_relevant = running_total(
+        hits.query, ((hits.grade >= 0) & (hits.grade < rel)).astype(np.float64), judged.n_queries
+    )
     chosen = hits.grade >= rel
     above = hits.rank[chosen] - 1.0
     seen_relevant, seen_not = relevant[chosen] - 1.0, not_relevant[chosen]
@@ -100,11 +102,3 @@ def inferred_average_precision(judged: Judged, *, rel: float = 1) -> Floats:
     share_pooled = np.divide(pooled[chosen] - 1.0, above, out=np.zeros(len(above)), where=above > 0)
     terms = np.where(above > 0, 1 / (above + 1) + above / (above + 1) * share_pooled * estimate, 1.0)
     return share(judged.total(hits.query[chosen], terms), judged.relevant(rel).total)
-
-
-def running_total(query: Any, weights: Floats, n_queries: int) -> Floats:
-    """The sum of the weights of a query up to and including each row."""
-    summed = np.cumsum(weights)
-    starts = np.searchsorted(query, np.arange(n_queries))
-    before = np.concatenate(([0.0], summed))[starts]
-    return summed - before[query]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankproof.errors import UsageError
-from rankproof.measures.judged import Floats, Judged, running_count, share
+from rankproof.measures.judged import Floats, Ints, Judged, running_count, share
 from rankproof.measures.registry import measure
 
 
@@ -24,7 +24,7 @@ def compatibility(judged: Judged, *, p: float = 0.95, k: int = 1000) -> Floats:
     from_here = np.concatenate(([0.0], np.cumsum(weight[::-1])[::-1], [0.0]))
     from_here[0] = from_here[1]
 
-    def worth(rank: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Floats:
+    def worth(rank: Ints) -> Floats:
         return from_here[np.minimum(rank, k + 1)]
 
     best = judged.ideal
@@ -42,7 +42,7 @@ def compatibility(judged: Judged, *, p: float = 0.95, k: int = 1000) -> Floats:
     return np.minimum(share(judged.total(query, worth(np.maximum(rank, place))), highest), 1.0)
 
 
-def _number_better(judged: Judged, query: np.ndarray[tuple[int], np.dtype[np.int64]], grade: Floats) -> Floats:
+def _number_better(judged: Judged, query: Ints, grade: Floats) -> Ints:
     """For each document, how many judged ones of its query have a higher grade."""
     best = judged.ideal
     levels, code = np.unique(np.concatenate([best.grade, grade]), return_inverse=True)
@@ -51,5 +51,5 @@ def _number_better(judged: Judged, query: np.ndarray[tuple[int], np.dtype[np.int
     keys = best.query * span + (len(levels) - code[: len(best.grade)])
     sought = query * span + (len(levels) - code[len(best.grade) :])
     starts = np.searchsorted(best.query, query)
-    better: Floats = np.searchsorted(keys, sought) - starts
+    better: Ints = np.searchsorted(keys, sought) - starts
     return better

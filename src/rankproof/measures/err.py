@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankproof.measures.average_precision import running_total
-from rankproof.measures.judged import Floats, Ints, Judged, share
+from rankproof.measures.judged import Floats, Ints, Judged, running_total, share
 from rankproof.measures.registry import measure
 
 

@@ -30,4 +30,5 @@ def interpolated_precision(judged: Judged, *, k: float, rel: float = 1) -> Float
 def eleven_points(judged: Judged, *, rel: float = 1) -> Floats:
     """Mean of the interpolated precision at recall 0, 0.1, … 1."""
     levels = [interpolated_precision.function(judged, k=level / 10, rel=rel) for level in range(11)]
-    return np.mean(levels, axis=0)
+    mean: Floats = np.mean(levels, axis=0)
+    return mean

@@ -24,6 +24,10 @@ class Hits:
     tied: Ints
     """How many have the same score, this one included."""
 
+    def take(self, rows: Ints) -> Hits:
+        """Some of the hits."""
+        return Hits(self.query[rows], self.rank[rows], self.grade[rows], self.above[rows], self.tied[rows])
+
 
 @dataclass(frozen=True)
 class Ideal:
@@ -89,8 +93,7 @@ class Judged:
         key = ("cut", k)
         if key not in self._memo:
             chosen = np.flatnonzero(self.hits.rank <= k)
-            hits = self.hits
-            self._memo[key] = Hits(*(a[chosen] for a in (hits.query, hits.rank, hits.grade, hits.above, hits.tied)))
+            self._memo[key] = self.hits.take(chosen)
         kept: Hits = self._memo[key]
         return kept
 
@@ -117,10 +120,31 @@ def running_count(query: Ints) -> Ints:
     if not len(query):
         return position
     first = np.flatnonzero(np.concatenate(([True], query[1:] != query[:-1])))
-    return position - np.repeat(first, np.diff(np.append(first, len(query))))
+    counted: Ints = position - np.repeat(first, np.diff(np.append(first, len(query))))
+    return counted
 
 
 def share(part: Floats, whole: Any) -> Floats:
     """part / whole, and 0 where the whole is nothing."""
     whole = np.asarray(whole, np.float64)
-    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+    shares: Floats = np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+    return shares
+
+
+def running_total(query: Ints, weights: Floats, n_queries: int) -> Floats:
+    """The sum of the weights of a query up to and including each row."""
+    summed = np.cumsum(weights)
+    starts = np.searchsorted(query, np.arange(n_queries))
+    before = np.concatenate(([0.0], summed))[starts]
+    within: Floats = summed - before[query]
+    return within
+
+
+def ideal_gain_at(judged: Judged, query: Ints, rank: Ints, rel: float) -> Floats:
+    """The most gain that the query's judgments allow by the given rank, grades below the threshold being nothing."""
+    best = judged.ideal
+    gained = running_total(best.query, np.where(best.grade >= rel, best.grade, 0.0), judged.n_queries)
+    starts = np.searchsorted(best.query, np.arange(judged.n_queries))
+    counts = np.bincount(best.query, minlength=judged.n_queries)
+    at: Floats = gained[starts[query] + np.minimum(rank, counts[query]) - 1]
+    return at

@@ -32,7 +32,8 @@ def gains_of(grade: Floats, gain: Gain, gains: Mapping[float, float] | None) -> 
 
 def discounts(rank: Ints) -> Floats:
     """1 / log2(rank + 1)."""
-    return 1.0 / np.log2(rank + 1.0)
+    weights: Floats = 1.0 / np.log2(rank + 1.0)
+    return weights
 
 
 def _ideal_dcg(

@@ -22,8 +22,8 @@ _TREC = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_-]*?)[_.](?P<numbers>[0-9.]+(?:
 _OFFICIAL = """num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P"""
 _ALL_TREC = (
     _OFFICIAL
-    + " recall infAP gm_bpref Rprec_mult utility 11pt_avg binG ndcg ndcg_cut map_cut relative_P success"
-    + " set_P set_relative_P set_recall set_map set_F num_nonrel_judged_ret"
+    + " recall infAP gm_bpref Rprec_mult utility 11pt_avg binG G ndcg ndcg_rel Rndcg ndcg_cut map_cut"
+    + " relative_P success set_P set_relative_P set_recall set_map set_F num_nonrel_judged_ret"
 )
 _SETS = {"official": _OFFICIAL.split(), "all_trec": _ALL_TREC.split()}
 _EXPANDED: dict[str, tuple[float, ...]] = {
@@ -136,7 +136,7 @@ def _level(own: Family, level: int) -> dict[str, Any]:
     """ranx's `-l2`: a relevance threshold; where gains are graded, those below it are nothing."""
     if "rel" in own.parameters:
         return {"rel": level}
-    return {"gains": {grade: 0 for grade in range(level)}}
+    return {"gains": dict.fromkeys(range(level), 0)}
 
 
 def _number(text: str) -> float:

@@ -38,6 +38,6 @@ def rbp(
 
 @measure("RBPResidual", aliases=("rbp_residual", "rbp_res"), perfect=None)
 def rbp_residual(judged: Judged, *, p: float = 0.8, k: int | None = None) -> Floats:
-    """How much higher RBP could be if every document that nobody judged, or that lies below the ranking, were relevant."""
+    """How much higher RBP could be if all that nobody judged, and all below the ranking, were relevant."""
     hits = judged.cut(k)
     return 1.0 - judged.total(hits.query, (1 - _patience(p)) * p ** (hits.rank - 1.0))

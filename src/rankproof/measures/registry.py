@@ -10,7 +10,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
@@ -180,8 +180,8 @@ def _signature(function: Function) -> tuple[dict[str, Any], Literal["none", "opt
 
 
 def _register(made: Family) -> None:
-    names = {made.name.lower(): {}, **{a.lower(): {} for a in made.aliases}}
-    names |= {alias.lower(): dict(fixed) for alias, fixed in made.shortcuts.items()}
+    names: dict[str, Mapping[str, Any]] = {name.lower(): {} for name in (made.name, *made.aliases)}
+    names |= {alias.lower(): fixed for alias, fixed in made.shortcuts.items()}
     for alias in names:
         taken = _by_alias.get(alias)
         if taken is not None and taken[0].name != made.name:
@@ -261,8 +261,3 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "denominator": ("k", "returned", "attainable", "relevant", "found"),
 }
 """The words that a parameter may take, where it takes words."""
-
-
-def with_parameters(given: Measure, **parameters: Any) -> Measure:
-    """The same measure with some parameters changed."""
-    return replace(given, parameters=make_measure(family(given.family), {**dict(given.parameters), **parameters}).parameters)

@@ -15,7 +15,7 @@ from rankproof.measures.registry import measure
 def set_precision(
     judged: Judged, *, rel: float = 1, denominator: Literal["returned", "attainable"] = "returned"
 ) -> Floats:
-    """Share of all documents returned that are relevant; `attainable` divides by at most the number of relevant ones."""
+    """Share of all documents returned that are relevant; `attainable` divides by at most the relevant ones."""
     whole = judged.n_retrieved
     if denominator == "attainable":
         whole = np.minimum(whole, judged.relevant(rel).total)

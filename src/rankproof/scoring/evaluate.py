@@ -66,7 +66,7 @@ class Evaluator:
         coverage = _coverage(self.prepared, placement, judged, chosen, scored)
         ids = self.prepared.qrels.query_ids
         scored_ids = ids if scored.all() else [ids[i] for i in np.flatnonzero(scored).tolist()]
-        return Scores(chosen, scored_ids, values, coverage, self.preset, name)
+        return Scores(chosen, scored_ids, values, coverage, self.preset, name, placement.tag)
 
     def _compute(self, judged: Judged, measures: tuple[Measure, ...]) -> NDArray[np.float64]:
         rules = self.preset.rules

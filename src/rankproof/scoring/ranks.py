@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,7 +12,7 @@ from rankproof.scoring.rules import Rules
 
 def order_of(rules: Rules) -> Order | None:
     """In which order tied documents are to be placed; None where the rules do not need one."""
-    return cast(Order, rules.ties) if rules.ties in ("trec", "id", "input") else None
+    return rules.ties if rules.ties in ("trec", "id", "input") else None
 
 
 def judge(prepared: Prepared, placement: Placement, rules: Rules, scored: NDArray[np.bool_]) -> Judged:

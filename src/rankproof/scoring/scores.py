@@ -82,6 +82,8 @@ class Scores:
     coverage: Coverage
     preset: Preset
     name: str = "run"
+    tag: str = ""
+    """What the run calls itself, where its file says so."""
 
     def mean(self) -> dict[str, float]:
         """Canonical name → value over all queries: the mean; of counts the sum, of GMAP the geometric mean."""
@@ -91,9 +93,7 @@ class Scores:
         """Query → canonical name → value."""
         names = [str(measure) for measure in self.measures]
         columns = self.values.T.tolist()
-        return {
-            query: dict(zip(names, row, strict=True)) for query, row in zip(self.query_ids, columns, strict=True)
-        }
+        return {query: dict(zip(names, row, strict=True)) for query, row in zip(self.query_ids, columns, strict=True)}
 
     def by_group(self, groups: Mapping[str, str]) -> dict[str, dict[str, float]]:
         """Group → canonical name → value over its queries; queries without a group come last, under "(no group)"."""

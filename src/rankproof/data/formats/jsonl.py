@@ -12,7 +12,7 @@ from rankproof.data.formats import Sample, reads, writes
 from rankproof.data.formats.ground_truth import is_ground_truth
 from rankproof.data.gold import GoldSet, Query
 from rankproof.data.json_text import is_id, json_bytes, parse_json, shown
-from rankproof.data.lines import text_lines
+from rankproof.data.lines import numbered_lines
 from rankproof.data.qrels import Qrels
 from rankproof.data.table import empty_table, id_strings
 from rankproof.errors import BadInput, NothingToEvaluate
@@ -63,9 +63,9 @@ def read_jsonl_queries(path: PathLike) -> GoldSet:
 def _records(path: PathLike, id_keys: tuple[str, ...], kind: str, faults: Faults) -> list[_Record]:
     """The object of each line with its id taken out; no id stands twice."""
     found: list[tuple[int, Any, dict[str, Any]]] = []
-    for number, line in text_lines(read_bytes(path), faults):
+    for number, line in numbered_lines(read_bytes(path)):
         try:
-            fields = parse_json(line.encode(), faults.source, number)
+            fields = parse_json(line, faults.source, number)
         except BadInput as exc:
             faults.add(exc.faults[0].message, number)
             continue

@@ -57,7 +57,7 @@ def write_trec_qrels(qrels: Qrels, path: PathLike) -> None:
     out = []
     for query, row in qrels.to_dict().items():
         for doc, grade in row.items():
-            out.append(f"{_word(query, path)} 0 {_word(doc, path)} {grade!r}\n")
+            out.append(f"{_word(query, path, begins_line=True)} 0 {_word(doc, path)} {grade!r}\n")
     write_whole(path, "".join(out).encode())
 
 
@@ -69,12 +69,13 @@ def write_trec_run(run: Run, path: PathLike) -> None:
     for query, row in run.to_dict().items():
         ranked = sorted(row.items(), key=lambda item: -item[1])
         for rank, (doc, score) in enumerate(ranked, 1):
-            out.append(f"{_word(query, path)} Q0 {_word(doc, path)} {rank} {score!r} {tag}\n")
+            out.append(f"{_word(query, path, begins_line=True)} Q0 {_word(doc, path)} {rank} {score!r} {tag}\n")
     write_whole(path, "".join(out).encode())
 
 
-def _word(text: str, path: PathLike) -> str:
-    if not text or text[0] in "#\ufeff" or any(ord(c) <= 32 for c in text):
+def _word(text: str, path: PathLike, *, begins_line: bool = False) -> str:
+    # At the beginning of a line a hash would make it a comment, and a byte order mark would be lost.
+    if not text or any(ord(c) <= 32 for c in text) or (begins_line and text[0] in "#\ufeff"):
         hint = "JSON and Parquet files can hold every id"
         raise BadInput.of(source_name(path), f"{text!r} cannot be one column of a TREC file; {hint}")
     return text

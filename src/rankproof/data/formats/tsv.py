@@ -19,7 +19,7 @@ from rankproof.errors import BadInput, NothingToEvaluate
 QRELS = Layout(3, query=0, doc=1, value=2, noun="grade", form="query TAB document TAB grade", separator=b"\t")
 _QUERIES = "query TAB text"
 _HEADER_IDS, _HEADER_TEXTS = {"qid", "id", "_id", "query_id", "query-id"}, {"query", "text", "query_text"}
-_NO_CELL = re.compile(r"[\x00-\x08\t\r\n]|\A[\s#\ufeff]|\s\Z|\A\Z", re.ASCII)
+_NO_CELL = re.compile(r"[\x00-\x08\t\r\n]|\A\s|\s\Z|\A\Z", re.ASCII)
 
 
 def has_beir_header(sample: Sample) -> bool:
@@ -88,11 +88,12 @@ def tabbed_lines(qrels: Qrels, path: PathLike) -> Iterator[str]:
     """One line for each judgment."""
     for query, row in qrels.to_dict().items():
         for doc, grade in row.items():
-            yield f"{_cell(query, path)}\t{_cell(doc, path)}\t{grade!r}\n"
+            yield f"{_cell(query, path, begins_line=True)}\t{_cell(doc, path)}\t{grade!r}\n"
 
 
-def _cell(text: str, path: PathLike) -> str:
-    if _NO_CELL.search(text):
+def _cell(text: str, path: PathLike, *, begins_line: bool = False) -> str:
+    # At the beginning of a line a hash would make it a comment, and a byte order mark would be lost.
+    if _NO_CELL.search(text) or (begins_line and text[0] in "#\ufeff"):
         hint = "JSON and Parquet files can hold every id"
         raise BadInput.of(source_name(path), f"{text!r} cannot be one column of a TSV file; {hint}")
     return text

@@ -17,7 +17,6 @@ from itertools import chain, repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from rankproof.data.faults import Faults
 from rankproof.data.run import Run
 from rankproof.measures.judged import Floats, Ints
 from rankproof.scoring.placement.facts import Order, Placement, Prepared
@@ -70,7 +69,7 @@ class _Lookup:
             self.n_extra = 0
         else:
             nothing: Scores = {}
-            self.rows = list(map(mapping.get, query_ids, repeat(nothing)))  # type: ignore[arg-type]
+            self.rows = list(map(mapping.get, query_ids, repeat(nothing)))
             number = prepared.number
             self.extra = [query for query, row in mapping.items() if row and query not in number]
             self.n_extra = len(self.extra)
@@ -161,7 +160,7 @@ class _Lookup:
     ) -> None:  # fmt: skip
         """Fill in the places of the hits that share their score with others."""
         doc_ids = self.prepared.qrels.table.doc_ids
-        last, members = -1, {}
+        last, members = -1, dict[float, list[str]]()
         for j in shared.tolist():
             q = int(query[j])
             if q != last:
@@ -201,4 +200,3 @@ def _single_precision_interval(score: Floats) -> tuple[Floats, Floats]:
     # A tie rounds to the even neighbour: of an odd number the halfway points belong to its neighbours.
     odd: NDArray[np.bool_] = (near.view(np.int32) & 1).astype(np.bool_)
     return np.where(odd, np.nextafter(low, np.inf), low), np.where(odd, np.nextafter(high, -np.inf), high)
-

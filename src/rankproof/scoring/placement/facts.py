@@ -80,29 +80,13 @@ class Placement:
     extra: tuple[str, ...]
     """Queries of the run that nobody judged, the first ones."""
     n_extra: int
+    tag: str = ""
+    """What the run calls itself."""
 
     @property
     def n_run_queries(self) -> int:
         """How many queries the run has."""
         return int(self.in_run.sum()) + self.n_extra
-
-
-def merge(parts: list[Placement], prepared: Prepared) -> Placement:
-    """One placement from parts that hold different queries each."""
-    n = prepared.n_queries
-    retrieved, in_run = np.zeros(n, np.int64), np.zeros(n, np.bool_)
-    for part in parts:
-        retrieved += part.n_retrieved
-        in_run |= part.in_run
-
-    def joined(name: str) -> Ints:
-        return np.concatenate([getattr(part, name) for part in parts] or [np.zeros(0, np.int64)])
-
-    extra = tuple(query for part in parts for query in part.extra)
-    return Placement(
-        joined("row"), joined("above"), joined("tied"), joined("place"), retrieved, in_run,
-        extra[:20], sum(part.n_extra for part in parts),
-    )  # fmt: skip
 
 
 def f32(scores: Floats) -> Floats:

@@ -33,7 +33,7 @@ _BLOCK = 1 << 20
 _NEWLINE = 10
 
 
-class _Interleaved(Exception):  # noqa: N818
+class _Interleaved(Exception):
     """A query came back after another one: the file cannot be cut at the borders between queries."""
 
     def __init__(self, query: str) -> None:
@@ -114,6 +114,7 @@ class _Stream:
                     for done in [pool.submit(work) for _ in range(threads)]:
                         done.result()
             blocks.refuse_change()
+            self.tag = blocks.tag
         return self._joined(sorted(results, key=lambda placed: placed.number))
 
     def _block(self, block: _Block) -> _Placed:
@@ -153,7 +154,7 @@ class _Stream:
             np.concatenate([getattr(part, name) for part in parts]) for name in ("row", "above", "tied", "place")
         )
         shown = tuple(names[i].decode() for i in extra[:20].tolist())
-        return Placement(row, above, tied, place, n_retrieved, n_retrieved > 0, shown, len(extra))
+        return Placement(row, above, tied, place, n_retrieved, n_retrieved > 0, shown, len(extra), self.tag)
 
 
 def _note_repeats(index: RowIndex, rows: Rows, starts: Ints, queries: list[bytes], faults: Faults) -> None:
@@ -205,6 +206,7 @@ class _Blocks:
         self._number = 0
         self._read = 0
         self._end = False
+        self.tag = ""
         self._status = self._look()
         self.large = self._status is None or self._status.st_size > _BLOCK
 
@@ -248,6 +250,8 @@ class _Blocks:
             return None
         if text[-1] != _NEWLINE:
             text.append(_NEWLINE)
+        if self._number == 0:
+            self.tag = _last_word(text)
         text += b" " * PAD
         self._number += 1
         return _Block(self._number, np.frombuffer(text, np.uint8))
@@ -300,3 +304,8 @@ def _last_query(text: bytearray) -> int | None:
 def _first_word(text: bytearray, at: int) -> bytes:
     words = bytes(text[at : text.find(b"\n", at)]).split(None, 1)
     return words[0] if words else b""
+
+
+def _last_word(text: bytearray) -> str:
+    words = bytes(text[PAD : text.find(b"\n")]).split()
+    return words[-1].decode(errors="replace") if len(words) == RUN.columns else ""

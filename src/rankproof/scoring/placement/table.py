@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,7 +57,8 @@ def place_rows(prepared: Prepared, ranked: Ranked, query_of_group: Ints, order: 
 def _ranges(start: Ints, count: Ints) -> Ints:
     """start[0], start[0] + 1, … for count[0] numbers, then the same for the next."""
     ends = np.cumsum(count)
-    return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start - (ends - count), count)
+    numbers: Ints = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start - (ends - count), count)
+    return numbers
 
 
 def _descending(ranked: Ranked, n_hits: int) -> tuple[Floats, Ints | None]:
@@ -117,9 +119,9 @@ _PAIRS_AT_ONCE = 1 << 20
 def _places(ranked: Ranked, ranking: Ints | None, row: Ints, first: Ints, tied: Ints, order: Order) -> Ints:
     """How many of the rows that share a row's score come before it in the given order."""
     places = np.zeros(len(row), np.int64)
-    edges = np.flatnonzero(np.diff(np.cumsum(tied) // _PAIRS_AT_ONCE, prepend=0)) if tied.sum() > _PAIRS_AT_ONCE else []
-    bounds = [0, *[int(e) for e in edges if e > 0], len(row)]
-    for a, b in zip(bounds, bounds[1:], strict=False):
+    batch = np.cumsum(tied) // _PAIRS_AT_ONCE
+    bounds = [0, *(np.flatnonzero(np.diff(batch)) + 1).tolist(), len(row)]
+    for a, b in itertools.pairwise(bounds):
         one = np.repeat(np.arange(a, b), tied[a:b])
         position = _ranges(first[a:b], tied[a:b])
         other = position if ranking is None else ranking[position]

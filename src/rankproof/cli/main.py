@@ -1,0 +1,97 @@
+"""The command line: finds the verb, runs it, and turns errors into exit codes."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any, NoReturn
+
+import click
+
+from rankproof import __version__
+from rankproof.errors import RankproofError
+
+# The help of each verb stands here as well, so that `--help` imports none of them.
+VERBS = {
+    "demo": "Score and explain the bundled example.",
+    "explain": "Say which rule makes two presets give different numbers.",
+    "measures": "List the measures, or describe one.",
+    "presets": "List the presets and their rules.",
+    "score": "Score runs against judgments.",
+}
+
+BUG = 70
+INTERRUPTED = 130
+
+
+class _Verbs(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(VERBS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in VERBS:
+            return None
+        command: click.Command = importlib.import_module(f"rankproof.cli.{name}").command
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        name = args[0]
+        if name not in VERBS and not name.startswith("-"):
+            from rankproof.errors import UnknownName
+
+            raise UnknownName("command", name, VERBS)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(VERBS.items()))
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="rankproof")
+def cli() -> None:
+    """Proof, not vibes, that search got better.
+
+    \b
+    First steps:
+      rankproof demo
+      rankproof score QRELS RUN -m nDCG@10 -m RR
+
+    Exit codes: 0 done · 2 wrong use · 3 bad input data · 4 could not measure · 5 nothing to evaluate ·
+    70 a bug of ours · 130 interrupted.
+    """
+
+
+def main() -> NoReturn:
+    """Run the command line and exit with the code that the table promises."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; returns its exit code."""
+    try:
+        code = cli.main(args=arguments, prog_name="rankproof", standalone_mode=False)
+        sys.stdout.flush()
+    except RankproofError as exc:
+        return _fail(str(exc), exc.exit_code)
+    except click.ClickException as exc:
+        return _fail(exc.format_message(), 2)
+    except (click.Abort, KeyboardInterrupt):
+        return _fail("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read our output has gone; what they wanted they have.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as exc:
+        if os.environ.get("RANKPROOF_TRACEBACK"):
+            raise
+        hint = "this is a bug of ours; RANKPROOF_TRACEBACK=1 shows where"
+        return _fail(f"{type(exc).__name__}: {exc} ({hint})", BUG)
+    return code if isinstance(code, int) else 0
+
+
+def _fail(message: str, code: int) -> int:
+    for line in message.splitlines() or [""]:
+        click.echo(f"rankproof: {line}", err=True)
+    return code

@@ -1,0 +1,64 @@
+"""Where results and remarks go: results to stdout or a file, everything else to stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import click
+
+
+def write_result(text: str, path: str | None) -> None:
+    """Print the result, or put it into a file whole or not at all."""
+    if path is None or path == "-":
+        # The same bytes everywhere: LF and UTF-8, whatever the platform and its locale say.
+        sys.stdout.flush()
+        buffer = getattr(sys.stdout, "buffer", None)
+        if buffer is None:
+            click.echo(text, nl=False)
+        else:
+            buffer.write(text.encode())
+            buffer.flush()
+        return
+    from rankproof.data.files import write_whole
+
+    write_whole(path, text.encode())
+
+
+def remark(text: str, quiet: bool) -> None:
+    """Say something beside the result."""
+    if not quiet:
+        click.echo(text, err=True)
+
+
+_WORTH_SHOWING = 64 << 20
+
+
+@contextmanager
+def file_progress(label: str, quiet: bool) -> Iterator[Callable[[int, int | None], None] | None]:
+    """A bar on stderr for big files, where a person watches."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task: list[int] = []
+
+        def show(done: int, total: int | None) -> None:
+            if total is not None and total < _WORTH_SHOWING:
+                return
+            if not task:
+                task.append(bar.add_task(label, total=total))
+            bar.update(task[0], completed=done)  # type: ignore[arg-type]
+
+        yield show

@@ -1,0 +1,95 @@
+"""`rankproof score`: files to numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rankproof.cli.output import file_progress, remark, write_result
+
+if TYPE_CHECKING:
+    from rankproof.scoring.scores import Scores
+
+DEFAULT_MEASURES = ("nDCG@10", "RR@10", "R@100", "AP")
+
+
+@click.command("score", short_help="Score runs against judgments.")
+@click.argument("qrels")
+@click.argument("runs", nargs=-1, required=True)
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="NAME",
+    help="A measure, such as nDCG@10; may be repeated. trec_eval's and ranx's names work too. "
+    f"Default: {', '.join(DEFAULT_MEASURES)}; `rankproof measures` lists all.",
+)
+@click.option(
+    "--preset",
+    default="default",
+    show_default=True,
+    metavar="NAME",
+    help="The rules for ties, missing queries and the like; `rankproof presets` lists them.",
+)
+@click.option("--per-query", "-q", "per_query", is_flag=True, help="Also the value of every query.")
+@click.option(
+    "--group-by",
+    "groups_file",
+    metavar="FILE",
+    help="Also per group: a TSV of query and group, or a gold set whose queries have groups.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "csv", "tsv", "trec"]),
+    default="table",
+    show_default=True,
+    help="`trec` is what trec_eval prints.",
+)
+@click.option("-o", "--output", metavar="FILE", help="Write the result to a file instead of stdout.")
+@click.option("--quiet", is_flag=True, help="No progress and no remarks.")
+def command(
+    qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], preset: str, per_query: bool,
+    groups_file: str | None, form: str, output: str | None, quiet: bool,
+) -> None:  # fmt: skip
+    """Score one or more RUNS against the judgments in QRELS, side by side.
+
+    \b
+    rankproof score qrels.txt bm25.run dense.run -m nDCG@10 -m RR
+    rankproof score qrels.txt bm25.run -m official --format trec
+    zcat bm25.run.gz | rankproof score qrels.txt - -m nDCG@10 --format json
+    """
+    from rankproof.data.groups import read_groups
+    from rankproof.measures.parse import parse_measures
+    from rankproof.scoring.evaluate import Evaluator
+
+    chosen = parse_measures(measures or DEFAULT_MEASURES)
+    groups = read_groups(groups_file) if groups_file is not None else None
+    evaluator = Evaluator(qrels, preset=preset)
+    judged = evaluator.prepared.qrels
+    remark(f"{judged.source}: {len(judged):,} judgments of {len(judged.query_ids):,} queries", quiet)
+    scores = []
+    for run in runs:
+        with file_progress(run, quiet) as progress:
+            scores.append(evaluator.evaluate(run, chosen, progress=progress))
+    write_result(_rendered(scores, form, per_query, groups), output)
+
+
+def _rendered(scores: list[Scores], form: str, per_query: bool, groups: dict[str, str] | None) -> str:
+    if form == "json":
+        from rankproof.reports.json import scores_json
+
+        return scores_json(scores, per_query=per_query, groups=groups)
+    if form in ("csv", "tsv"):
+        from rankproof.reports.csv import scores_csv
+
+        return scores_csv(scores, delimiter="," if form == "csv" else "\t", per_query=per_query, groups=groups)
+    if form == "trec":
+        from rankproof.reports.trec import scores_trec
+
+        return scores_trec(scores, per_query=per_query)
+    from rankproof.reports.text import scores_text
+
+    return scores_text(scores, per_query=per_query, groups=groups)
