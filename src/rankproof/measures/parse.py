@@ -69,7 +69,8 @@ def parse_measures(texts: str | Measure | Family | Iterable[str | Measure | Fami
 def _split(text: str) -> list[str]:
     """Names in one string, separated by spaces or commas outside parentheses; trec_eval's `P.5,10` stays whole."""
     names = []
-    for part in re.split(r"\s+(?![^()]*\))", text.strip()):
+    text = re.sub(r"\s*@\s*", "@", text.strip())
+    for part in re.split(r"\s+(?![^()]*\))", text):
         names += [part] if _TREC.fullmatch(part) else re.split(r",(?![^()]*\))", part)
     return [name for name in names if name]
 

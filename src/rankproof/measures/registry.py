@@ -227,14 +227,14 @@ def all_names() -> list[str]:
 
 def make_measure(own: Family, given: Mapping[str, Any]) -> Measure:
     """A measure with checked parameters in the order of its signature."""
+    if own.cutoff == "none" and "k" in given:
+        raise UsageError(f"{own.name} has no cut-off; write it without '@'.")
     allowed = [*own.parameters, "judged_only"]
     for name in given:
         if name not in allowed:
             raise UnknownName(f"parameter of {own.name}", name, allowed)
     if own.cutoff == "required" and given.get("k") is None:
         raise UsageError(f"{own.name} needs a cut-off: write {own.name}@10.")
-    if own.cutoff == "none" and "k" in given:
-        raise UsageError(f"{own.name} has no cut-off; write it without '@'.")
     values = {name: _checked(own, name, given[name]) for name in allowed if given.get(name) is not None}
     if values.get("judged_only") is False:
         del values["judged_only"]
