@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from rankproof.data.numbers import parse_number, parse_numbers
 
 _NEWLINE = re.compile(rb"\r\n|\r|\n")
 _CONTROL = re.compile(rb"[\x00-\x08]")
+# Without other blanks and empty cells, tabs separate as any white space does.
+_NOT_ONLY_TABS = re.compile(rb"[\x0b\x0c\x0e-\x20]|\t[\t\r\n]|[\r\n]\t|\A\t|\t\Z")
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,10 @@ class Layout:
 
 def read_rows(text: bytes, layout: Layout, faults: Faults, first_line: int = 1) -> Rows:
     """The rows of a text; the faults found are added to the list."""
-    if layout.separator is None:
+    if layout.separator is None or (layout.separator == b"\t" and not _NOT_ONLY_TABS.search(text)):
         rows = _read_fast(padded(text if text.endswith(b"\n") else text + b"\n"), layout)
         if rows is not None:
-            return rows
+            return rows if rows.lines is None else replace(rows, lines=rows.lines + (first_line - 1))
     return read_carefully(text, layout, faults, first_line)
 
 

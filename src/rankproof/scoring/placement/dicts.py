@@ -82,11 +82,11 @@ class _Lookup:
             scores = np.fromiter(
                 map(dict.get, sought, table.doc_ids, repeat(np.nan)), np.float64, len(table.doc_ids)
             )  # fmt: skip
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return None
         hit = np.flatnonzero(scores == scores)
         query, score = table.row_query[hit], scores[hit]
-        if not self._sane(n_retrieved):
+        if not self._sane():
             return None
         low, high = _single_precision_interval(score) if self.single else (score, score)
         at_most, below = self._count(query, low, high)
@@ -105,10 +105,10 @@ class _Lookup:
             hit, above, tied, place, n_retrieved, n_retrieved > 0, tuple(self.extra[:20]), self.n_extra
         )  # fmt: skip
 
-    def _sane(self, n_retrieved: Ints) -> bool:
+    def _sane(self) -> bool:
         """Whether all scores are finite numbers: their sum is, unless one of them is not or they are huge."""
         try:
-            sums = list(map(sum, map(dict.values, self.rows)))
+            sums = list(map(sum, map(dict.values, self.mapping.values())))
             return bool(np.isfinite(np.array(sums, np.float64)).all())
         except (TypeError, OverflowError, ValueError):
             return False
