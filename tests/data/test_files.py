@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -74,10 +75,23 @@ def test_a_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("packed", [TEXT, gzip.compress(TEXT), zstd(TEXT)])
 def test_looking_at_standard_input_takes_nothing_away(monkeypatch: pytest.MonkeyPatch, packed: bytes) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(packed))))  # type: ignore[arg-type]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(packed))))
     assert head("-").startswith(b"q1 0 d1 1\n")
     assert read_bytes("-") == TEXT
     assert source_name("-") == "<stdin>"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstd])
+def test_looking_at_a_pipe_takes_nothing_away(tmp_path: Path, pack: type[bytes]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    text = b"q1 0 d1 1\n" * 50_000
+    for _ in range(2):
+        writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(pack(text),))
+        writer.start()
+        assert head(tmp_path / "pipe").startswith(b"q1 0 d1 1\n")
+        assert read_bytes(tmp_path / "pipe") == text
+        writer.join()
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_whole_numbers_are_ids_when_all_of_them_are() -> None:
 
 
 def test_none_can_mean_not_judged() -> None:
-    data = {"q1": {"a": None, "b": 1}, "q2": {"c": 2}}
+    data: dict[str, dict[str, int | None]] = {"q1": {"a": None, "b": 1}, "q2": {"c": 2}}
     table = table_from_mapping(data, source="qrels", noun="grade", none_is_absent=True)
     assert table.nested() == {"q1": {"b": 1.0}, "q2": {"c": 2.0}}
 

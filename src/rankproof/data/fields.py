@@ -43,14 +43,14 @@ def split_fields(buffer: NDArray[np.uint8], columns: int, wanted: tuple[int, ...
     )
     if not regular:
         return _split_spaced(buffer, is_blank, columns, wanted)
-    line_starts = np.empty_like(line_ends)
-    line_starts[0] = 0
-    np.add(line_ends[:-1], 1, out=line_starts[1:])
-    if (text[line_starts] == HASH).any():
+    # Only the wanted columns are moved to their place in the buffer; `line_ends` is a sixth of all blanks.
+    line_starts = np.empty(len(line_ends), np.int64)
+    line_starts[0] = PAD
+    np.add(line_ends[:-1], PAD + 1, out=line_starts[1:])
+    if (buffer[line_starts] == HASH).any():
         return None
-    blank += PAD
-    starts = tuple(line_starts + PAD if i == 0 else blank[i - 1 :: columns] + 1 for i in wanted)
-    return Fields(buffer, starts, tuple(blank[i::columns] for i in wanted))
+    starts = tuple(line_starts if i == 0 else blank[i - 1 :: columns] + (PAD + 1) for i in wanted)
+    return Fields(buffer, starts, tuple(blank[i::columns] + PAD for i in wanted))
 
 
 def _split_spaced(

@@ -95,8 +95,11 @@ class Ids:
         """Words that together hold every byte of each id; two ids of one length are equal where all of them are."""
         words = overlapping_words(self.buffer)
         head = words[self.start]
-        if int(self.lengths.min(initial=8)) < 8:
-            # Push out what follows a short id; an empty id shifts by 64, which leaves 0 in NumPy.
+        shortest = int(self.lengths.min(initial=8))
+        # Push out what follows a short id; an empty id shifts by 64, which leaves 0 in NumPy.
+        if 0 < shortest == self._longest < 8:
+            head <<= np.uint64(8 * (8 - shortest))
+        elif shortest < 8:
             head <<= (np.maximum(8 - self.lengths, 0) << 3).view(np.uint64)
         found = [head]
         if self._longest > 8:

@@ -26,7 +26,7 @@ class RowIndex:
         slots = self._slots(keys)
         self._table[slots] = rows
         displaced = np.flatnonzero(self._table[slots] != rows)
-        order = np.argsort(keys[displaced], kind="stable")
+        order = np.argsort(keys[displaced])
         self._displaced = displaced[order]
         self._displaced_keys = keys[self._displaced]
 
