@@ -49,10 +49,16 @@ def main() -> int:
     FOLDER.mkdir(exist_ok=True)
     for name, content in recordings.items():
         path = FOLDER / f"{name}.json"
-        # Keys stay unsorted: the order of the documents of a run has a meaning.
-        path.write_text(json.dumps({"schema_version": SCHEMA_VERSION, **content}, ensure_ascii=False, indent=1) + "\n")
+        path.write_text(_written(content), encoding="utf-8")
         print(f"{path.name}: {len(content['cases'])} cases", file=sys.stderr)
     return 0
+
+
+def _written(content: Mapping[str, Any]) -> str:
+    """One case per line. Keys stay unsorted: the order of the documents of a run has a meaning."""
+    head = {"schema_version": SCHEMA_VERSION, **content, "cases": []}
+    lines = (json.dumps(case, ensure_ascii=False, separators=(",", ":")) for case in content["cases"])
+    return json.dumps(head, indent=1).replace("[]", "[\n" + ",\n".join(lines) + "\n ]") + "\n"
 
 
 def ranx() -> dict[str, Any]:

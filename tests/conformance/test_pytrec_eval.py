@@ -87,3 +87,20 @@ def test_deep_and_wide_runs_score_as_in_pytrec_eval(
 def test_a_query_that_no_judgment_names_is_scored_by_neither() -> None:
     case = Case({"q1": {"a": 1}}, {"q1": {"a": 1.0}, "q2": {"a": 1.0}})
     assert_same(case, evaluate(case.qrels, case.run, MEASURES, preset="pytrec_eval").by_query())
+
+
+def test_a_query_with_an_empty_list_is_missing_here_and_scores_zero_in_pytrec_eval() -> None:
+    # A TREC file cannot tell the two apart, and all roads shall give one number.
+    case = Case({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": {"a": 1.0}, "q2": {}})
+    for run in (case.run, Run(Run.of(case.run).table)):
+        assert evaluate(case.qrels, run, "AP", preset="pytrec_eval").by_query() == {"q1": {"AP": 1.0}}
+    theirs = pytrec_eval.RelevanceEvaluator(case.qrels, {"map"}).evaluate(case.run)
+    assert theirs == {"q1": {"map": 1.0}, "q2": {"map": 0.0}}
+
+
+def test_a_query_with_empty_judgments_scores_zero_here_and_is_dropped_by_pytrec_eval() -> None:
+    case = Case({"q1": {"a": 1}, "q2": {}}, {"q1": {"a": 1.0}, "q2": {"a": 1.0}})
+    for run in (case.run, Run(Run.of(case.run).table)):
+        ours = evaluate(case.qrels, run, "AP", preset="pytrec_eval").by_query()
+        assert ours == {"q1": {"AP": 1.0}, "q2": {"AP": 0.0}}
+    assert pytrec_eval.RelevanceEvaluator(case.qrels, {"map"}).evaluate(case.run) == {"q1": {"map": 1.0}}

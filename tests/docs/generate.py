@@ -277,8 +277,7 @@ def _call(name: str, value: Any) -> str:
         if parameter.kind is parameter.KEYWORD_ONLY and not star:
             star = True
             words.append("*")
-        prefix = {parameter.VAR_KEYWORD: "**", parameter.VAR_POSITIONAL: "*"}.get(parameter.kind, "")
-        star |= parameter.kind is parameter.VAR_POSITIONAL
+        prefix = "**" if parameter.kind is parameter.VAR_KEYWORD else ""
         default = parameter.default
         if default is parameter.empty:
             words.append(f"{prefix}{parameter.name}")

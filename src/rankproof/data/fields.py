@@ -19,6 +19,8 @@ class Fields:
     buffer: NDArray[np.uint8]
     starts: tuple[Offsets, ...]
     ends: tuple[Offsets, ...]
+    every_line: bool = False
+    """Whether each line of the text is a row, so that rows and lines are counted alike."""
 
 
 def split_fields(buffer: NDArray[np.uint8], columns: int, wanted: tuple[int, ...]) -> Fields | None:
@@ -39,7 +41,7 @@ def split_fields(buffer: NDArray[np.uint8], columns: int, wanted: tuple[int, ...
         and bool((text[line_ends] == NEWLINE).all())
         and np.count_nonzero(text == NEWLINE) == len(line_ends)
         and not (is_blank[1:] & is_blank[:-1]).any()
-        and not (text[blank] == RETURN).any()
+        and not (text == RETURN).any()
     )
     if not regular:
         return _split_spaced(buffer, is_blank, columns, wanted)
@@ -50,7 +52,7 @@ def split_fields(buffer: NDArray[np.uint8], columns: int, wanted: tuple[int, ...
     if (buffer[line_starts] == HASH).any():
         return None
     starts = tuple(line_starts if i == 0 else blank[i - 1 :: columns] + (PAD + 1) for i in wanted)
-    return Fields(buffer, starts, tuple(blank[i::columns] + PAD for i in wanted))
+    return Fields(buffer, starts, tuple(blank[i::columns] + PAD for i in wanted), every_line=True)
 
 
 def _split_spaced(

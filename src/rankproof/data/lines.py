@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankproof.data.faults import Faults
-from rankproof.data.fields import split_fields
+from rankproof.data.fields import NEWLINE, split_fields
 from rankproof.data.ids import Ids, padded
 from rankproof.data.numbers import parse_number, parse_numbers
 
@@ -51,13 +51,14 @@ class Layout:
 def read_rows(text: bytes, layout: Layout, faults: Faults, first_line: int = 1) -> Rows:
     """The rows of a text; the faults found are added to the list."""
     if layout.separator is None or (layout.separator == b"\t" and not _NOT_ONLY_TABS.search(text)):
-        rows = _read_fast(padded(text if text.endswith(b"\n") else text + b"\n"), layout)
+        rows = rows_of_buffer(padded(text if text.endswith(b"\n") else text + b"\n"), layout)
         if rows is not None:
             return rows if rows.lines is None else replace(rows, lines=rows.lines + (first_line - 1))
     return read_carefully(text, layout, faults, first_line)
 
 
-def _read_fast(buffer: NDArray[np.uint8], layout: Layout) -> Rows | None:
+def rows_of_buffer(buffer: NDArray[np.uint8], layout: Layout) -> Rows | None:
+    """The rows of a padded buffer that ends in a newline, or None where the careful reader is needed."""
     fields = split_fields(buffer, layout.columns, (layout.query, layout.doc, layout.value))
     if fields is None:
         return None
@@ -65,16 +66,10 @@ def _read_fast(buffer: NDArray[np.uint8], layout: Layout) -> Rows | None:
     if len(wrong):
         return None
     queries, docs = (Ids(buffer, fields.starts[i], fields.ends[i]) for i in (0, 1))
-    blank_lines = np.count_nonzero(buffer == 10) != len(values)
     lines = None
-    if blank_lines:
-        lines = np.searchsorted(np.flatnonzero(buffer == 10), fields.starts[0]) + 1
+    if not fields.every_line:
+        lines = np.searchsorted(np.flatnonzero(buffer == NEWLINE), fields.starts[0]) + 1
     return Rows(queries, docs, values, lines)
-
-
-def rows_of_buffer(buffer: NDArray[np.uint8], layout: Layout) -> Rows | None:
-    """The rows of a padded buffer that ends in a newline, or None where the careful reader is needed."""
-    return _read_fast(buffer, layout)
 
 
 def numbered_lines(text: bytes, first_line: int = 1) -> Iterator[tuple[int, bytes]]:

@@ -119,7 +119,10 @@ class _Stream:
 
     def _block(self, block: _Block) -> _Placed:
         rows = rows_of_buffer(block.buffer, RUN)
-        n_lines = int(np.count_nonzero(block.buffer == _NEWLINE))
+        if rows is not None and rows.lines is None:
+            n_lines = len(rows)
+        else:
+            n_lines = int(np.count_nonzero(block.buffer == _NEWLINE))
         faults = Faults(self.source)
         if rows is None:
             rows = read_carefully(block.buffer[PAD:-PAD].tobytes()[:-1], RUN, faults)

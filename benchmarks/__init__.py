@@ -1,0 +1,1 @@
+"""Speed and memory against other tools, as ratios taken in one run: `python -m benchmarks`."""

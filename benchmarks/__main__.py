@@ -1,0 +1,60 @@
+"""`python -m benchmarks`: measure everything and print the table."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+
+from benchmarks.cases import CASES, LARGE, SLOW, Case
+from benchmarks.data import OUT, SHAPES, Shape
+from benchmarks.report import Result, table, write_json
+from benchmarks.runner import Measurement, measure
+
+
+def main() -> int:
+    """Run the cases that were asked for; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--only", metavar="TEXT", default="", help="only cases whose name holds this")
+    parser.add_argument("--repeat", type=int, default=3, metavar="N", help="repetitions; the shortest counts")
+    parser.add_argument("--quick", action="store_true", help="shapes ten times smaller; targets are not meant for them")
+    parser.add_argument("--no-heavy", action="store_true", help="no ir_measures and no ranx on the large shapes")
+    given = parser.parse_args()
+    cases = [case for case in CASES if given.only in case.name]
+    if not cases:
+        parser.error(f"no case holds {given.only!r}; there are {', '.join(case.name for case in CASES)}")
+    results = [_measured(case, quick=given.quick, heavy=not given.no_heavy, repeat=given.repeat) for case in cases]
+    print(table(results), end="")
+    OUT.mkdir(exist_ok=True)
+    write_json(OUT / "results.json", results, quick=given.quick, repeat=given.repeat)
+    return 0
+
+
+def _measured(case: Case, *, quick: bool, heavy: bool, repeat: int) -> Result:
+    shape = _shape(case, quick)
+    if case.shape:
+        _say(f"{case.name}: data")
+        # In a process of its own, because the peak memory of this one is the floor of every worker's.
+        subprocess.run([sys.executable, "-m", "benchmarks.data", shape.name], check=True)
+    found: dict[str, Measurement] = {}
+    for contender in ("rankproof", *case.peers):
+        if not heavy and contender in SLOW and case.shape in LARGE:
+            found[contender] = Measurement(contender, absent="left out")
+            continue
+        _say(f"{case.name}: {contender}")
+        found[contender] = measure(case, contender, shape, repeat)
+    ours = found.pop("rankproof")
+    return Result(case, ours, found)
+
+
+def _shape(case: Case, quick: bool) -> Shape:
+    shape = SHAPES.get(case.shape, Shape("none", 0, 0))
+    return shape.smaller() if quick and not case.loops else shape
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

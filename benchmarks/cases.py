@@ -1,0 +1,75 @@
+"""What is measured, who takes part, and what we aim at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from benchmarks.data import Order
+
+Road = Literal["files", "dicts", "prepared", "start"]
+
+EVERYBODY = ("pytrec_eval", "ir_measures", "ranx cold", "ranx warm")
+
+
+@dataclass(frozen=True)
+class Target:
+    """What we aim at: so many times as fast as another, within so much memory or time."""
+
+    ratio: float | None = None
+    against: str = "pytrec_eval"
+    peak_mb: float | None = None
+    wall: float | None = None
+
+    def __str__(self) -> str:
+        parts = []
+        if self.ratio is not None:
+            parts.append(f"{self.ratio:g}x" + (f" {self.against}" if self.against != "pytrec_eval" else ""))
+        if self.peak_mb is not None:
+            parts.append(f"< {self.peak_mb:g} MB")
+        if self.wall is not None:
+            parts.append(f"< {self.wall:g} s")
+        return ", ".join(parts) or "-"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One line of the table."""
+
+    name: str
+    road: Road
+    shape: str = ""
+    order: Order = "sorted"
+    peers: tuple[str, ...] = EVERYBODY
+    target: Target = Target()
+    loops: bool = False
+    """So short that a measurement is a loop of many evaluations."""
+    command: tuple[str, ...] = ()
+    """For a start: the program beside this interpreter, and its arguments."""
+
+
+_FROM_FILES = tuple(peer for peer in EVERYBODY if peer != "ranx warm")
+_ADVERSE = ("pytrec_eval",)
+_BARE = ("bare python",)
+
+CASES = (
+    Case("files marco", "files", "marco", peers=_FROM_FILES, target=Target(10, peak_mb=150)),
+    Case("files deep", "files", "deep", peers=_FROM_FILES, target=Target(2)),
+    Case("files wide", "files", "wide", peers=_FROM_FILES, target=Target(6)),
+    Case("dicts marco", "dicts", "marco", target=Target(20)),
+    Case("dicts deep", "dicts", "deep", target=Target(2)),
+    Case("dicts wide", "dicts", "wide", target=Target(5)),
+    Case("dicts marco shuffled", "dicts", "marco", "shuffled", _ADVERSE, Target(10)),
+    Case("dicts marco integer scores", "dicts", "marco", "integer", _ADVERSE, Target(10)),
+    Case("dicts marco equal scores", "dicts", "marco", "equal", _ADVERSE, Target(2)),
+    Case("tiny 1x10", "dicts", "1x10", target=Target(1), loops=True),
+    Case("tiny 10x20", "dicts", "10x20", target=Target(1), loops=True),
+    Case("tiny 10x100", "dicts", "10x100", target=Target(1), loops=True),
+    Case("prepared marco", "prepared", "marco", peers=("pytrec_eval", "ranx warm"), target=Target(30, "ranx warm")),
+    Case("start --help", "start", peers=_BARE, target=Target(wall=0.3), command=("rankproof", "--help")),
+    Case("start import", "start", peers=_BARE, command=("python", "-c", "import rankproof")),
+)
+
+LARGE = ("marco", "wide")
+"""Shapes on which the slow peers take minutes."""
+SLOW = ("ir_measures", "ranx cold", "ranx warm")

@@ -1,0 +1,149 @@
+"""The table for eyes and the file for machines."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from benchmarks.cases import Case
+from benchmarks.runner import Measurement
+
+SCHEMA_VERSION = 1
+PACKAGES = ("rankproof", "numpy", "pytrec-eval-terrier", "ir-measures", "ranx", "numba")
+SAME_WITHIN = 1e-3
+"""Means may differ by so much: pytrec_eval ties scores that are equal in single precision."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What was measured for one case."""
+
+    case: Case
+    ours: Measurement
+    peers: Mapping[str, Measurement]
+
+    @property
+    def reference(self) -> str:
+        """The peer that the ratio is taken to."""
+        return "bare python" if self.case.road == "start" else self.case.target.against
+
+    def ratio(self) -> float | None:
+        """How many times as fast we are; for a start, how many times as long it takes."""
+        peer = self.peers.get(self.reference)
+        if peer is None or peer.wall is None or self.ours.wall is None:
+            return None
+        return self.ours.wall / peer.wall if self.case.road == "start" else peer.wall / self.ours.wall
+
+    def met(self) -> bool | None:
+        """Whether the target is reached; None if there is none or it was not measured."""
+        target, wall = self.case.target, self.ours.wall
+        if wall is None:
+            return None
+        checks = []
+        if target.ratio is not None:
+            ratio = self.ratio()
+            if ratio is None:
+                return None
+            checks.append(ratio >= target.ratio)
+        if target.peak_mb is not None:
+            checks.append(self.ours.peak_mb < target.peak_mb)
+        if target.wall is not None:
+            checks.append(wall < target.wall)
+        return all(checks) if checks else None
+
+    def disagreeing(self) -> list[str]:
+        """Peers whose means are not ours."""
+        return [
+            name
+            for name, peer in self.peers.items()
+            if any(abs(value - self.ours.mean[measure]) > SAME_WITHIN for measure, value in peer.mean.items())
+        ]
+
+
+def table(results: Sequence[Result]) -> str:
+    """One line per case, in columns."""
+    head = [
+        "case",
+        "ours",
+        "CPU",
+        "MB",
+        "pytrec_eval",
+        "ir_measures",
+        "ranx cold",
+        "ranx warm",
+        "ratio",
+        "target",
+        "met",
+    ]
+    rows = [head, *map(_row, results)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    notes = [f"{r.case.name}: {name} gives other means than we do" for r in results for name in r.disagreeing()]
+    return "\n".join([*lines, *notes]) + "\n"
+
+
+def _row(result: Result) -> list[str]:
+    ours, ratio, met = result.ours, result.ratio(), result.met()
+    peers = [_peer(result.peers.get(name)) for name in ("pytrec_eval", "ir_measures", "ranx cold", "ranx warm")]
+    own = [_seconds(ours.wall) or ours.absent, _seconds(ours.cpu), f"{ours.peak_mb:.0f}" if ours.walls else ""]
+    unit = f"x {result.reference}" if result.reference != "pytrec_eval" else "x"
+    shown = "" if ratio is None else f"{ratio:.1f}{unit}"
+    verdict = {True: "yes", False: "NO", None: "-"}[met]
+    return [result.case.name, *own, *peers, shown, str(result.case.target), verdict]
+
+
+def _peer(found: Measurement | None) -> str:
+    if found is None:
+        return "-"
+    if found.wall is None:
+        return found.absent
+    once = " (once)" if len(found.walls) == 1 else ""
+    return f"{_seconds(found.wall)}, {found.peak_mb:.0f} MB{once}"
+
+
+def _seconds(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.2f} s" if value >= 0.1 else f"{value * 1000:.3g} ms"
+
+
+def write_json(path: Path, results: Sequence[Result], *, quick: bool, repeat: int) -> None:
+    """Every raw figure, with what it was measured on."""
+    content = {
+        "schema_version": SCHEMA_VERSION,
+        "machine": {"cores": os.cpu_count(), "system": platform.system(), "architecture": platform.machine()},
+        "python": platform.python_version(),
+        "packages": {name: _version(name) for name in PACKAGES},
+        "quick": quick,
+        "repeat": repeat,
+        "cases": [_case(result) for result in results],
+    }
+    partial = path.with_suffix(".part")
+    partial.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
+    partial.replace(path)
+
+
+def _case(result: Result) -> dict[str, Any]:
+    return {
+        "case": result.case.name,
+        "target": str(result.case.target),
+        "met": result.met(),
+        "ratio": result.ratio(),
+        "ratio_to": result.reference,
+        "ours": result.ours.as_dict(),
+        "peers": {name: peer.as_dict() for name, peer in result.peers.items()},
+    }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,81 @@
+"""One case for one contender, in a process of its own, so that memory and start-up belong to it.
+
+Called by the runner; writes one JSON line when everything is ready and one for each repetition.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import time
+import warnings
+from typing import Any
+
+from benchmarks.cases import CASES, Case
+from benchmarks.contenders import CONTENDERS, Work
+from benchmarks.data import Shape, read_qrels, read_run, shape_named
+
+LOOP_SECONDS = 0.2
+
+
+def main() -> None:
+    """Measure and write."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("case")
+    parser.add_argument("contender")
+    parser.add_argument("shape")
+    parser.add_argument("repeat", type=int)
+    given = parser.parse_args()
+    case = next(case for case in CASES if case.name == given.case)
+    shape = shape_named(given.shape)
+    warnings.simplefilter("ignore")
+    if case.road == "files":
+        _say(mean=CONTENDERS[given.contender].files(shape))
+        return
+    work = _work(case, given.contender, shape)
+    _say(ready=True, base_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    measured = _loops if case.loops else _once
+    for _ in range(given.repeat):
+        measured(work)
+
+
+def _work(case: Case, contender: str, shape: Shape) -> Work:
+    """What is timed; reading the data and warming up are not."""
+    tool = CONTENDERS[contender]
+    qrels, run = read_qrels(shape), read_run(shape, case.order)
+    if contender == "ranx warm":
+        # numba compiles or loads its functions at the first call.
+        tool.dicts({"q": {"d": 1}}, {"q": {"d": 1.0}})
+    if case.road == "prepared":
+        prepared: Work = tool.prepared(qrels, run)
+        prepared()
+        return prepared
+    return lambda: tool.dicts(qrels, run)
+
+
+def _once(work: Work) -> None:
+    wall, cpu = time.perf_counter(), time.process_time()
+    mean = work()
+    _say(wall=time.perf_counter() - wall, cpu=time.process_time() - cpu, mean=mean)
+
+
+def _loops(work: Work) -> None:
+    loops = 1
+    while True:
+        wall, cpu = time.perf_counter(), time.process_time()
+        for _ in range(loops):
+            mean = work()
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        if wall >= LOOP_SECONDS:
+            _say(wall=wall / loops, cpu=cpu / loops, mean=mean)
+            return
+        loops = max(loops * 2, int(loops * LOOP_SECONDS / max(wall, 1e-6)))
+
+
+def _say(**facts: Any) -> None:
+    print(json.dumps(facts), flush=True)
+
+
+if __name__ == "__main__":
+    main()
