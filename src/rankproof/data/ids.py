@@ -81,6 +81,10 @@ class Ids:
 
     def strings(self) -> list[str]:
         """Each id as a string."""
+        if len(self.buffer) < 4 * int(self.lengths.sum()) and self.buffer.max() < 128:
+            # One decoding for all, where the ids are a good part of the buffer and a byte is a character.
+            text = self.buffer.tobytes().decode("ascii")
+            return [text[a:b] for a, b in zip(self.start.tolist(), self.end.tolist(), strict=True)]
         return [b.decode() for b in self.bytes_list()]
 
     @cached_property

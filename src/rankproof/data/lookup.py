@@ -55,6 +55,8 @@ class RowIndex:
         same = self._keys[holder] == self._displaced_keys
         pairs = [np.stack([self._displaced[same], holder[same]], axis=1)]
         twins = np.flatnonzero(self._displaced_keys[1:] == self._displaced_keys[:-1])
-        pairs.append(np.stack([self._displaced[twins], self._displaced[twins + 1]], axis=1))
+        if len(twins):
+            rows = self._displaced[np.lexsort((self._displaced, self._displaced_keys))]
+            pairs.append(np.stack([rows[twins], rows[twins + 1]], axis=1))
         found = np.sort(np.concatenate(pairs), axis=1)
         return found[np.lexsort((found[:, 0], found[:, 1]))]

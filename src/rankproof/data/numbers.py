@@ -48,7 +48,11 @@ def parse_numbers(buffer: NDArray[np.uint8], start: Offsets, end: Offsets) -> tu
     last8 = words[end - 8]
     _zero_before(last8, length, 8)
     decimals: Any = _common_decimals(last8, length)
-    if decimals is not None and longest <= 9:
+    if decimals is None and longest <= 8 and not _find_point(last8)[0].any():
+        decimals, digits = 0, last8
+        unusual = _not_digits(digits)
+        mantissa = _eight_digits(digits)
+    elif decimals is not None and longest <= 9:
         ninth = np.where(length == 9, buffer[end - 9], 48).astype(np.uint64) if longest == 9 else _U(48)
         digits = _without_point(last8, decimals, ninth)
         unusual = _not_digits(digits)

@@ -30,6 +30,11 @@ class Table:
         return len(self.values)
 
     @cached_property
+    def queries(self) -> Ids:
+        """The queries as a column of ids."""
+        return Ids.of(self.query_ids)
+
+    @cached_property
     def counts(self) -> NDArray[np.int64]:
         """How many rows each query has."""
         return np.diff(self.starts)
@@ -70,19 +75,27 @@ def group_rows(
     if not len(values):
         return Table([], np.zeros(1, np.int64), docs, values)
     run_starts = np.concatenate(([0], np.flatnonzero(queries.differs_from_previous()) + 1))
-    names = queries.take(run_starts).strings()
-    number: dict[str, int] = {}
-    run_query = np.fromiter((number.setdefault(name, len(number)) for name in names), np.int64, len(names))
-    row_query = np.repeat(run_query, np.diff(np.append(run_starts, len(values))))
-    row_line = np.arange(1, len(values) + 1) if lines is None else lines
-    if len(number) < len(names):
+    starts = np.append(run_starts, len(values))
+    distinct = queries.take(run_starts)
+    if len(RowIndex(name_keys(distinct)).repeated()):
+        # A query comes back after others: bring its rows together.
+        number: dict[str, int] = {}
+        run_query = np.array([number.setdefault(name, len(number)) for name in distinct.strings()], np.int64)
+        row_query = np.repeat(run_query, np.diff(starts))
         order = np.argsort(row_query, kind="stable")
-        row_query, docs, values, row_line = row_query[order], docs.take(order), values[order], row_line[order]
-    starts = np.zeros(len(number) + 1, np.int64)
-    np.cumsum(np.bincount(row_query, minlength=len(number)), out=starts[1:])
-    table = Table(list(number), starts, docs, values)
-    refuse_repeats(table, source=source, lines=row_line if lines is not None else None)
+        docs, values = docs.take(order), values[order]
+        lines = None if lines is None else lines[order]
+        starts = np.concatenate(([0], np.cumsum(np.bincount(row_query, minlength=len(number)))))
+        distinct = Ids.of(list(number))
+    table = Table(distinct.strings(), starts, docs, values)
+    table.__dict__["queries"] = distinct
+    refuse_repeats(table, source=source, lines=lines)
     return table
+
+
+def name_keys(names: Ids) -> Words:
+    """A key for every name, whatever its row."""
+    return salted(names.hashes(), np.zeros(len(names), np.int64))
 
 
 def refuse_repeats(table: Table, *, source: str, lines: NDArray[np.int64] | None = None) -> None:

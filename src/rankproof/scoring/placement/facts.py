@@ -9,7 +9,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rankproof.data.ids import Ids, Words
+from rankproof.data.lookup import RowIndex
 from rankproof.data.qrels import Qrels
+from rankproof.data.table import name_keys
 from rankproof.measures.judged import Floats, Ideal, Ints, running_count
 
 Order = Literal["trec", "id", "input"]
@@ -26,6 +29,18 @@ class Prepared:
     def number(self) -> dict[str, int]:
         """The number of each judged query."""
         return {query: i for i, query in enumerate(self.qrels.query_ids)}
+
+    @cached_property
+    def _query_index(self) -> RowIndex:
+        return RowIndex(name_keys(self.qrels.table.queries))
+
+    def query_numbers(self, queries: Ids, keys: Words) -> Ints:
+        """The number of each of these queries, or -1 where it is not judged."""
+        numbers = self._query_index.find(keys)
+        known = np.flatnonzero(numbers >= 0)
+        same = self.qrels.table.queries.take(numbers[known]).equal(queries.take(known))
+        numbers[known[~same]] = -1
+        return numbers
 
     @property
     def n_queries(self) -> int:

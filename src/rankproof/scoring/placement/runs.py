@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rankproof.data.run import Run
+from rankproof.data.table import Table, name_keys
+from rankproof.measures.judged import Ints
 from rankproof.scoring.placement.facts import Order, Placement, Prepared, f32
 from rankproof.scoring.placement.table import Ranked, place_rows
 
@@ -12,7 +14,7 @@ from rankproof.scoring.placement.table import Ranked, place_rows
 def place_run(prepared: Prepared, run: Run, *, order: Order | None, single: bool) -> Placement:
     """Where the judged documents stand in the run; `single` compares scores in single precision."""
     table = run.table
-    query_of_group = _query_numbers(prepared, table.query_ids)
+    query_of_group = _query_numbers(prepared, table)
     scores = f32(table.values) if single else table.values
     found = place_rows(prepared, Ranked(table.starts, table.docs, scores, table.index), query_of_group, order)
     known = query_of_group >= 0
@@ -25,8 +27,7 @@ def place_run(prepared: Prepared, run: Run, *, order: Order | None, single: bool
     return Placement(found.row, found.above, found.tied, found.place, n_retrieved, in_run, names, len(extra))
 
 
-def _query_numbers(prepared: Prepared, query_ids: list[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    if query_ids == prepared.qrels.query_ids:
-        return np.arange(len(query_ids))
-    number = prepared.number
-    return np.fromiter((number.get(query, -1) for query in query_ids), np.int64, len(query_ids))
+def _query_numbers(prepared: Prepared, table: Table) -> Ints:
+    if table.query_ids == prepared.qrels.query_ids:
+        return np.arange(len(table.query_ids))
+    return prepared.query_numbers(table.queries, name_keys(table.queries))

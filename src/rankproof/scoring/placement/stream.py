@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from rankproof.data.faults import Faults
 from rankproof.data.files import BOM, PathLike, open_bytes, source_name
 from rankproof.data.formats.trec import RUN, read_trec_run
-from rankproof.data.ids import PAD
+from rankproof.data.ids import PAD, Ids, Words
 from rankproof.data.lines import Rows, read_carefully, rows_of_buffer
 from rankproof.data.lookup import RowIndex
+from rankproof.data.table import name_keys
 from rankproof.errors import BadInput, Fault, NothingToEvaluate
 from rankproof.measures.judged import Ints
 from rankproof.scoring.placement.facts import Order, Placement, Prepared, f32
@@ -31,6 +32,7 @@ from rankproof.scoring.placement.table import Found, Ranked, place_rows, row_key
 
 _BLOCK = 1 << 20
 _NEWLINE = 10
+_SHOWN = 20
 
 
 class _Interleaved(Exception):
@@ -53,8 +55,13 @@ class _Placed:
 
     number: int
     n_lines: int
-    queries: list[bytes]
+    queries: Words
+    """The key of each query of the block."""
+    numbers: Ints
+    """Its number among the judged ones, or -1."""
     sizes: Ints
+    extra: list[str]
+    """Queries that are not judged, the first ones."""
     found: Found | None
     faults: list[Fault]
 
@@ -72,7 +79,7 @@ def place_stream(
         return _Stream(prepared, path, order, single, progress).place()
     except _Interleaved as exc:
         if source_name(path) == "<stdin>" or not Path(path).is_file():
-            message = f"query {exc.query!r} comes again after other queries; a run from a pipe must be grouped by query"
+            message = f"{exc.query} comes again after other queries; a run from a pipe must be grouped by query"
             hint = "sort it first (sort -s -k1,1) or give it as a file"
             raise BadInput.of(source_name(path), f"{message}: {hint}") from exc
         return place_run(prepared, read_trec_run(path), order=order, single=single)
@@ -86,8 +93,9 @@ class _Stream:
         self.prepared, self.path, self.order, self.single = prepared, path, order, single
         self.progress = progress
         self.source = source_name(path)
-        self.number = {query.encode(): i for i, query in enumerate(prepared.qrels.query_ids)}
         # Worked out here, once, before two threads ask for it.
+        nothing = Ids.of([])
+        prepared.query_numbers(nothing, name_keys(nothing))
         _ = prepared.qrels.table.doc_hashes, prepared.qrels.table.counts
 
     def place(self) -> Placement:
@@ -127,46 +135,51 @@ class _Stream:
         if rows is None:
             rows = read_carefully(block.buffer[PAD:-PAD].tobytes()[:-1], RUN, faults)
         if len(faults) or not len(rows):
-            return _Placed(block.number, n_lines, [], np.zeros(0, np.int64), None, faults.found)
+            none = np.zeros(0, np.int64)
+            return _Placed(block.number, n_lines, none.view(np.uint64), none, none, [], None, faults.found)
         first = np.concatenate(([0], np.flatnonzero(rows.queries.differs_from_previous()) + 1))
         starts = np.append(first, len(rows))
-        queries = rows.queries.take(first).bytes_list()
+        queries = rows.queries.take(first)
         index = RowIndex(row_keys(rows.docs, starts))
         _note_repeats(index, rows, starts, queries, faults)
-        get = self.number.get
-        query_of_group = np.fromiter((get(query, -1) for query in queries), np.int64, len(queries))
+        keys = name_keys(queries)
+        numbers = self.prepared.query_numbers(queries, keys)
         scores = f32(rows.values) if self.single else rows.values
-        found = place_rows(self.prepared, Ranked(starts, rows.docs, scores, index), query_of_group, self.order)
-        return _Placed(block.number, n_lines, queries, np.diff(starts), found, faults.found)
+        found = place_rows(self.prepared, Ranked(starts, rows.docs, scores, index), numbers, self.order)
+        extra = queries.take(np.flatnonzero(numbers < 0)[:_SHOWN]).strings()
+        return _Placed(block.number, n_lines, keys, numbers, np.diff(starts), extra, found, faults.found)
 
     def _joined(self, results: list[_Placed]) -> Placement:
         _raise_faults(results)
-        names = [query for placed in results for query in placed.queries]
-        if not names:
+        keys = np.concatenate([placed.queries for placed in results])
+        if not len(keys):
             raise NothingToEvaluate(f"{self.source}: there is no row in it")
-        if len(set(names)) < len(names):
-            raise _Interleaved(_first_repeated(names))
-        numbers = np.fromiter((self.number.get(name, -1) for name in names), np.int64, len(names))
+        numbers = np.concatenate([placed.numbers for placed in results])
+        if len(repeated := RowIndex(keys).repeated()):
+            raise _Interleaved(self._name(int(numbers[repeated[0, 0]])))
         sizes = np.concatenate([placed.sizes for placed in results])
         known = numbers >= 0
         n_retrieved = np.zeros(self.prepared.n_queries, np.int64)
         n_retrieved[numbers[known]] = sizes[known]
-        extra = np.flatnonzero(~known)
+        extra = [query for placed in results for query in placed.extra][:_SHOWN]
         parts = [placed.found for placed in results if placed.found is not None]
         row, above, tied, place = (
             np.concatenate([getattr(part, name) for part in parts]) for name in ("row", "above", "tied", "place")
         )
-        shown = tuple(names[i].decode() for i in extra[:20].tolist())
-        return Placement(row, above, tied, place, n_retrieved, n_retrieved > 0, shown, len(extra), self.tag)
+        n_extra = int(np.count_nonzero(~known))
+        return Placement(row, above, tied, place, n_retrieved, n_retrieved > 0, tuple(extra), n_extra, self.tag)
+
+    def _name(self, number: int) -> str:
+        return f"query {self.prepared.qrels.query_ids[number]!r}" if number >= 0 else "a query"
 
 
-def _note_repeats(index: RowIndex, rows: Rows, starts: Ints, queries: list[bytes], faults: Faults) -> None:
+def _note_repeats(index: RowIndex, rows: Rows, starts: Ints, queries: Ids, faults: Faults) -> None:
     pairs = index.repeated()
     if not len(pairs):
         return
     real = rows.docs.take(pairs[:, 0]).equal(rows.docs.take(pairs[:, 1]))
     for one, again in pairs[real].tolist():
-        query = queries[int(np.searchsorted(starts, one, "right")) - 1].decode()
+        query = queries[int(np.searchsorted(starts, one, "right")) - 1]
         first, line = (at + 1 if rows.lines is None else int(rows.lines[at]) for at in (one, again))
         a, b = rows.values[one], rows.values[again]
         scores = f"both times with {a:g}" if a == b else f"once with {a:g} and once with {b:g}"
@@ -184,15 +197,6 @@ def _raise_faults(results: list[_Placed]) -> None:
         before += placed.n_lines
     if found:
         raise BadInput(found)
-
-
-def _first_repeated(names: list[bytes]) -> str:
-    seen: set[bytes] = set()
-    for name in names:
-        if name in seen:
-            return name.decode()
-        seen.add(name)
-    raise AssertionError
 
 
 class _Blocks:
