@@ -6,7 +6,7 @@ import argparse
 import subprocess
 import sys
 
-from benchmarks.cases import CASES, LARGE, SLOW, Case
+from benchmarks.cases import CASES, Case, is_slow
 from benchmarks.data import OUT, SHAPES, Shape
 from benchmarks.report import Result, table, write_json
 from benchmarks.runner import Measurement, measure
@@ -38,7 +38,7 @@ def _measured(case: Case, *, quick: bool, heavy: bool, repeat: int) -> Result:
         subprocess.run([sys.executable, "-m", "benchmarks.data", shape.name], check=True)
     found: dict[str, Measurement] = {}
     for contender in ("rankproof", *case.peers):
-        if not heavy and contender in SLOW and case.shape in LARGE:
+        if not heavy and is_slow(case, contender):
             found[contender] = Measurement(contender, absent="left out")
             continue
         _say(f"{case.name}: {contender}")

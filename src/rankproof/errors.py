@@ -90,6 +90,11 @@ class NothingToEvaluate(RankproofError):
     exit_code = 5
 
 
+def count(n: int, one: str, many: str) -> str:
+    """A number with its noun: 1 query, 2 queries."""
+    return f"{n:,} {one if n == 1 else many}"
+
+
 def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
     """Up to two known names that look like the given one."""
     import difflib

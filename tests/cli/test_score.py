@@ -122,7 +122,7 @@ def test_a_dash_is_standard_input(
     data = GOOD.encode()
 
     class Stdin:
-        buffer = io.BufferedReader(io.BytesIO(gzip.compress(data) if packed else data))  # type: ignore[type-var]
+        buffer = io.BufferedReader(io.BytesIO(gzip.compress(data) if packed else data))
 
     monkeypatch.setattr(sys, "stdin", Stdin())
     assert run(["score", "qrels.txt", "-", "-m", "RR", "--format", "csv"]) == 0

@@ -98,7 +98,7 @@ def test_a_bad_run_is_refused_with_its_line(
     assert message in err
     assert out == ""
     assert not Path("out.txt").exists()
-    with pytest.raises(rankproof.BadInput, match="bad.run:2|bad.run: "):
+    with pytest.raises(rankproof.BadInput, match=r"bad\.run:2|bad\.run: "):
         rankproof.Run.read("bad.run")
 
 

@@ -36,6 +36,7 @@ SPELLINGS = {
     "relative_P_5": "P(denominator='attainable')@5",
     "num_rel_ret": "NumRelRet",
     "set_F": "SetF",
+    "set_F_4.0": "SetF(beta=2.0)",
     "Rprec_mult_0.20": "Rprec(mult=0.2)",
     # ranx's
     "ndcg@10": "nDCG@10",
@@ -72,6 +73,9 @@ def test_the_names_of_all_tools_are_read(spelling: str) -> None:
         ("ndgc@10", "There is no measure called 'ndgc'. Did you mean 'nDCG'"),
         ("nDCG(gian='exp')@10", "There is no parameter of nDCG called 'gian'. Did you mean 'gain'"),
         ("nDCG(gain='cubic')", "There is no gain of nDCG called 'cubic'."),
+        ("AP(denominator='k')", "There is no denominator of AP called 'k'."),
+        ("P(denominator='found')@5", "There is no denominator of P called 'found'."),
+        ("RBP(gain='exp')", "There is no gain of RBP called 'exp'."),
         ("P@0", "The cut-off of P is a rank, 1 or more, not 0."),
         ("P@2.5", "The cut-off of P is a rank, 1 or more, not 2.5."),
         ("Judged", "Judged needs a cut-off: write Judged@10."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,13 @@ def random_case(rng: random.Random) -> tuple[dict[str, Any], dict[str, Any]]:
     alphabet = rng.choice(["ab", "abcdefgh0123456789-", "aé漢字🙂"])
     longest = rng.choice([2, 9, 20, 40])
     docs = list({"".join(rng.choices(alphabet, k=rng.randint(1, longest))) for _ in range(rng.randint(2, 60))})
-    spell = rng.choice([
+    spellings: list[Callable[[], float]] = [
         lambda: float(rng.randint(0, 3)),
         lambda: round(rng.uniform(0, 30), 6),
         lambda: rng.uniform(-1, 1),
         lambda: rng.uniform(0, 1) * 10.0 ** rng.randint(-12, 12),
-    ])  # fmt: skip
+    ]
+    spell = rng.choice(spellings)
     queries = [f"{rng.choice(['q', 'topic-with-a-long-name-'])}{i}" for i in range(rng.randint(1, 8))]
     qrels = {q: {d: rng.randint(-1, 3) for d in rng.sample(docs, rng.randint(1, len(docs)))} for q in queries}
     run = {q: {d: spell() for d in rng.sample(docs, rng.randint(1, len(docs)))} for q in queries if rng.random() < 0.9}

@@ -16,7 +16,7 @@ ALL_EQUAL = {"q": {"a": 1.0, "b": 1.0, "c": 1.0}}
 
 
 def one(qrels: Any, run: Any, measure: str, **rules: Any) -> float:
-    return list(rankproof.evaluate(qrels, run, measure, rules=Rules(**rules)).mean().values())[0]
+    return next(iter(rankproof.evaluate(qrels, run, measure, rules=Rules(**rules)).mean().values()))
 
 
 # --- ties
@@ -107,7 +107,7 @@ def test_bounds_and_exact_mean_agree_with_enumerating_all_orders(road: str, seed
 
 def test_a_measure_without_an_exact_mean_is_refused_by_name() -> None:
     with pytest.raises(
-        rankproof.NotMeasured, match="RBP has no exact mean over ties; .* works for AP, DCG, P, R, RR, nDCG"
+        rankproof.NotMeasured, match=r"RBP has no exact mean over ties; .* works for AP, DCG, P, R, RR, nDCG"
     ):
         one(TIED, ALL_EQUAL, "RBP", ties="expected")
 
@@ -146,9 +146,9 @@ def test_a_query_without_relevant_documents_may_leave_the_mean() -> None:
 @pytest.mark.parametrize(
     "rules, message",
     [
-        ({"missing": "error"}, "1 judged queries are missing from the run, which the rules refuse: q2"),
-        ({"no_relevant": "error"}, "1 queries have no relevant document, which the rules refuse: q3"),
-        ({"extra": "error"}, "1 queries of the run are not judged: q9"),
+        ({"missing": "error"}, "1 judged query is missing from the run, which the rules refuse: q2"),
+        ({"no_relevant": "error"}, "1 query has no relevant document, which the rules refuse: q3"),
+        ({"extra": "error"}, "1 query of the run is not judged, which the rules refuse: q9"),
     ],
 )
 def test_the_rules_may_refuse_absent_queries(rules: dict[str, Any], message: str) -> None:
@@ -195,9 +195,11 @@ def test_rounding_happens_where_the_rule_says() -> None:
 
 
 def test_an_unknown_rule_or_word_is_answered_with_the_nearest() -> None:
-    with pytest.raises(rankproof.UnknownName, match="There is no rule for ties called 'tre'. Did you mean 'trec'"):
+    with pytest.raises(rankproof.UnknownName, match=r"There is no rule for ties called 'tre'\. Did you mean 'trec'"):
         Rules(ties="tre")  # type: ignore[arg-type]
-    with pytest.raises(rankproof.UnknownName, match="There is no preset called 'trec-eval'. Did you mean 'trec_eval'"):
+    with pytest.raises(
+        rankproof.UnknownName, match=r"There is no preset called 'trec-eval'\. Did you mean 'trec_eval'"
+    ):
         rankproof.evaluate(QRELS, RUN, "RR", preset="trec-eval")
 
 
@@ -215,7 +217,7 @@ def test_every_result_carries_what_it_rests_on() -> None:
     assert (coverage.n_judged_queries, coverage.n_run_queries, coverage.n_scored) == (3, 3, 3)
     assert (coverage.n_missing, coverage.n_extra, coverage.n_no_relevant) == (1, 1, 1)
     assert (coverage.missing, coverage.extra, coverage.no_relevant) == (("q2",), ("q9",), ("q3",))
-    assert coverage.judged_at == {5: 1.0}
+    assert coverage.judged_at == {5: pytest.approx(2 / 3)}
 
 
 def test_a_cutoff_inside_a_tie_is_counted_where_it_can_matter() -> None:
@@ -227,3 +229,17 @@ def test_a_cutoff_inside_a_tie_is_counted_where_it_can_matter() -> None:
 
 def test_grades_between_zero_and_one_are_counted_for_a_note() -> None:
     assert rankproof.evaluate({"q1": {"a": 0.5, "b": 1}}, {"q1": {"a": 1.0}}, "RR").coverage.n_fractional == 1
+
+
+ORDER_MATTERS = ["Rprec", "Bpref", "GMAP", "BinG", "infAP", "G", "Rndcg", "nDCGrel", "IPrec11", "ERR", "Q", "Success@1"]
+
+
+@pytest.mark.parametrize("measure", ORDER_MATTERS)
+def test_expected_ties_are_refused_by_every_measure_of_order_without_an_exact_mean(measure: str) -> None:
+    with pytest.raises(rankproof.NotMeasured, match="has no exact mean over ties"):
+        one(TIED, ALL_EQUAL, measure, ties="expected")
+
+
+def test_expected_ties_leave_measures_of_the_set_alone() -> None:
+    assert one(TIED, ALL_EQUAL, "SetP", ties="expected") == 2 / 3
+    assert one(TIED, ALL_EQUAL, "NumRet", ties="expected") == 3

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rankproof.cli.output import file_progress, remark, write_result
+from rankproof.errors import count
 
 if TYPE_CHECKING:
     from rankproof.scoring.scores import Scores
@@ -69,7 +70,8 @@ def command(
     groups = read_groups(groups_file) if groups_file is not None else None
     evaluator = Evaluator(qrels, preset=preset)
     judged = evaluator.prepared.qrels
-    remark(f"{judged.source}: {len(judged):,} judgments of {len(judged.query_ids):,} queries", quiet)
+    judgments, queries = count(len(judged), "judgment", "judgments"), count(len(judged.query_ids), "query", "queries")
+    remark(f"{judged.source}: {judgments} of {queries}", quiet)
     scores = []
     for run in runs:
         with file_progress(run, quiet) as progress:

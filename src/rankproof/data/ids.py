@@ -42,6 +42,18 @@ def salted(hashes: Words, salt: Offsets) -> Words:
     return keys
 
 
+def refuse_half_characters(strings: Sequence[str]) -> None:
+    """Raise BadInput if an id cannot be written as UTF-8."""
+    joined = "".join(strings)
+    if joined.isascii():
+        return
+    try:
+        joined.encode()
+    except UnicodeEncodeError as exc:
+        half = next(s for s in strings if any("\ud800" <= c <= "\udfff" for c in s))
+        raise BadInput.of("ids", f"{half!r} has half a character in it and cannot be written as UTF-8") from exc
+
+
 @dataclass(frozen=True)
 class Ids:
     """Ids as slices of one padded UTF-8 buffer."""
@@ -53,12 +65,9 @@ class Ids:
     @classmethod
     def of(cls, strings: Sequence[str]) -> Ids:
         """A column of the given strings."""
+        refuse_half_characters(strings)
         joined = "".join(strings)
-        try:
-            text = joined.encode()
-        except UnicodeEncodeError as exc:
-            half = next(s for s in strings if any("\ud800" <= c <= "\udfff" for c in s))
-            raise BadInput.of("ids", f"{half!r} has half a character in it and cannot be written as UTF-8") from exc
+        text = joined.encode()
         lengths = list(map(len, strings)) if joined.isascii() else [len(s.encode()) for s in strings]
         end = np.cumsum(np.array(lengths, np.int64)) + PAD
         start = end - np.array(lengths, np.int64)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import Any, cast
@@ -13,18 +12,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankproof.data.faults import Faults
-from rankproof.data.ids import Ids, Words, salted
+from rankproof.data.ids import Ids, Words, refuse_half_characters, salted
 from rankproof.data.lookup import RowIndex
 
 
-@dataclass(frozen=True)
 class Table:
-    """Rows grouped by query, queries in order of first appearance, rows of a query in the order given."""
+    """Rows grouped by query, queries in order of first appearance, rows of a query in the order given.
 
-    query_ids: list[str]
-    starts: NDArray[np.int64]
-    docs: Ids
-    values: NDArray[np.float64]
+    Ids come as columns of bytes or as lists of strings; the other form is made when somebody asks for it.
+    """
+
+    def __init__(
+        self,
+        starts: NDArray[np.int64],
+        values: NDArray[np.float64],
+        *,
+        queries: Ids | list[str],
+        docs: Ids | list[str],
+    ) -> None:
+        self.starts = starts
+        """Where the rows of each query begin, and the end of the last."""
+        self.values = values
+        self.__dict__["queries" if isinstance(queries, Ids) else "query_ids"] = queries
+        self.__dict__["docs" if isinstance(docs, Ids) else "doc_ids"] = docs
 
     def __len__(self) -> int:
         return len(self.values)
@@ -42,7 +52,17 @@ class Table:
     @cached_property
     def row_query(self) -> NDArray[np.int64]:
         """The number of the query of each row."""
-        return np.repeat(np.arange(len(self.query_ids)), self.counts)
+        return np.repeat(np.arange(len(self.counts)), self.counts)
+
+    @cached_property
+    def query_ids(self) -> list[str]:
+        """The queries."""
+        return self.queries.strings()
+
+    @cached_property
+    def docs(self) -> Ids:
+        """The document of each row, as a column of ids."""
+        return Ids.of(self.doc_ids)
 
     @cached_property
     def doc_ids(self) -> list[str]:
@@ -73,7 +93,7 @@ def group_rows(
 ) -> Table:
     """Rows in any order as a table; a document that stands twice under one query is refused."""
     if not len(values):
-        return Table([], np.zeros(1, np.int64), docs, values)
+        return empty_table()
     run_starts = np.concatenate(([0], np.flatnonzero(queries.differs_from_previous()) + 1))
     starts = np.append(run_starts, len(values))
     distinct = queries.take(run_starts)
@@ -87,8 +107,7 @@ def group_rows(
         lines = None if lines is None else lines[order]
         starts = np.concatenate(([0], np.cumsum(np.bincount(row_query, minlength=len(number)))))
         distinct = Ids.of(list(number))
-    table = Table(distinct.strings(), starts, docs, values)
-    table.__dict__["queries"] = distinct
+    table = Table(starts, values, queries=distinct, docs=docs)
     refuse_repeats(table, source=source, lines=lines)
     return table
 
@@ -142,6 +161,8 @@ def table_from_mapping(
     doc_ids = id_strings(docs, "document", faults)
     starts = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(counts, out=starts[1:])
+    for ids in (query_ids, doc_ids):
+        refuse_half_characters(ids)
 
     def where(row: int) -> str:
         query = query_ids[int(np.searchsorted(starts, row, "right")) - 1]
@@ -149,9 +170,7 @@ def table_from_mapping(
 
     numbers = real_numbers(values, noun, faults, where)
     faults.raise_any()
-    table = Table(query_ids, starts, Ids.of(doc_ids), numbers)
-    table.__dict__["doc_ids"] = doc_ids
-    return table
+    return Table(starts, numbers, queries=query_ids, docs=doc_ids)
 
 
 def id_strings(ids: list[Any], kind: str, faults: Faults) -> list[str]:
@@ -223,4 +242,4 @@ def table_from_columns(
 
 def empty_table() -> Table:
     """No rows at all."""
-    return Table([], np.zeros(1, np.int64), Ids.of([]), np.zeros(0))
+    return Table(np.zeros(1, np.int64), np.zeros(0), queries=[], docs=[])

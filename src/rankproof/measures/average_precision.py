@@ -75,7 +75,7 @@ def geometric_map(judged: Judged, *, rel: float = 1) -> Floats:
     return average_precision.function(judged, rel=rel)
 
 
-@measure("SetAP", aliases=("set_map",), perfect=None)
+@measure("SetAP", aliases=("set_map",), perfect=None, ordered=False)
 def set_average_precision(judged: Judged, *, rel: float = 1) -> Floats:
     """Precision times recall of the whole set returned."""
     found = judged.found(rel)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -102,6 +103,9 @@ def _trec(name: str, number: float) -> Measure:
     own, fixed = known
     if own.name == "RBP" and number >= 1:
         number = float(f"0.{int(number)}")
+    if own.name == "SetF":
+        # trec_eval's number is the weight itself, the square of what is called beta.
+        number = math.sqrt(number)
     slot = {"Rprec": "mult", "SetF": "beta", "RBP": "p"}.get(own.name, "k")
     return make_measure(own, {**fixed, slot: number})
 

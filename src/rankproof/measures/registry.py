@@ -11,8 +11,8 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any, Literal
+from functools import cache, cached_property
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -43,6 +43,17 @@ class Family:
     shortcuts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Aliases that also set parameters."""
     expectation: Function | None = None
+    ordered: bool = True
+    """Whether the order of the ranking matters to it."""
+
+    @cached_property
+    def choices(self) -> dict[str, tuple[Any, ...]]:
+        """Parameter → the words it may take, read off its annotation."""
+        try:
+            hints = get_type_hints(self.function)
+        except NameError:
+            return {}
+        return {name: get_args(hint) for name, hint in hints.items() if get_origin(hint) is Literal}
 
     def expected(self, function: Function) -> Function:
         """Declare the decorated function as the exact mean of the measure over all orders of tied documents."""
@@ -100,7 +111,7 @@ class Measure:
         if parameters.pop("judged_only", False):
             judged = judged.condensed()
         function = own.function
-        if expected and own.cutoff != "none":
+        if expected and own.ordered:
             if own.expectation is None:
                 known = ", ".join(sorted(f.name for f in families().values() if f.expectation))
                 raise NotMeasured(f"{self} has no exact mean over ties; ties='expected' works for {known}")
@@ -131,6 +142,7 @@ def measure(
     aggregate: Aggregate = "mean",
     bounds: tuple[float, float] = (0.0, 1.0),
     perfect: float | None = 1.0,
+    ordered: bool = True,
 ) -> Callable[[Function], Family]:
     """Register the decorated function, `Judged` to one float per query, as a measure."""
 
@@ -138,7 +150,7 @@ def measure(
         parameters, cutoff = _signature(function)
         made = Family(
             name, function, aliases, parameters, aggregate, bounds, perfect, cutoff,
-            inspect.getdoc(function) or "", shortcuts or {},
+            inspect.getdoc(function) or "", shortcuts or {}, ordered=ordered,
         )  # fmt: skip
         _register(made)
         return made
@@ -246,18 +258,9 @@ def _checked(own: Family, name: str, value: Any) -> Any:
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise UsageError(f"The cut-off of {own.name} is a rank, 1 or more, not {value!r}.")
         return value
-    choices = CHOICES.get(name)
+    choices = own.choices.get(name)
     if choices is not None and value not in choices:
         raise UnknownName(f"{name} of {own.name}", str(value), choices)
     if isinstance(value, Mapping):
         return tuple(sorted(value.items()))
     return value
-
-
-CHOICES: dict[str, tuple[str, ...]] = {
-    "gain": ("linear", "exp", "binary"),
-    "ideal": ("judged", "returned"),
-    "of": ("all", "any"),
-    "denominator": ("k", "returned", "attainable", "relevant", "found"),
-}
-"""The words that a parameter may take, where it takes words."""

@@ -11,7 +11,9 @@ from rankproof.measures.precision import f_score
 from rankproof.measures.registry import measure
 
 
-@measure("SetP", aliases=("set_P",), shortcuts={"set_relative_P": {"denominator": "attainable"}}, perfect=None)
+@measure(
+    "SetP", aliases=("set_P",), shortcuts={"set_relative_P": {"denominator": "attainable"}}, perfect=None, ordered=False
+)
 def set_precision(
     judged: Judged, *, rel: float = 1, denominator: Literal["returned", "attainable"] = "returned"
 ) -> Floats:
@@ -22,13 +24,13 @@ def set_precision(
     return share(judged.found(rel), whole)
 
 
-@measure("SetR", aliases=("set_recall",), perfect=None)
+@measure("SetR", aliases=("set_recall",), perfect=None, ordered=False)
 def set_recall(judged: Judged, *, rel: float = 1) -> Floats:
     """Share of the relevant documents that were returned at all."""
     return share(judged.found(rel), judged.relevant(rel).total)
 
 
-@measure("SetF", aliases=("set_F",), perfect=None)
+@measure("SetF", aliases=("set_F",), perfect=None, ordered=False)
 def set_f(judged: Judged, *, beta: float = 1.0, rel: float = 1) -> Floats:
     """Harmonic mean of the precision and the recall of the set returned."""
     return f_score(set_precision.function(judged, rel=rel), set_recall.function(judged, rel=rel), beta)

@@ -44,7 +44,10 @@ def measure_page(name: str) -> str:
     own = known[0] if known else family(parse_measure(name).family)
     lines = [written(own), "", own.doc, ""]
     for parameter, default in parameters_of(own).items():
-        lines.append(f"  {parameter} = {default!r}")
+        words = own.choices.get(parameter)
+        lines.append(f"  {parameter} = {default!r}" + (f"  ({', '.join(map(str, words))})" if words else ""))
+    low, high = own.bounds
+    lines.append(f"range: {low:g} to {high:g}")
     if other_names(own):
         lines.append(f"also read as: {', '.join(other_names(own))}")
     if own.aggregate != "mean":

@@ -127,8 +127,8 @@ def _difference(found: Explanation, difference: Difference) -> str:
     lines = [head]
     lines += [line for change in acting for line in _change_lines(change, two)]
     together = difference.together
-    if together is not None and abs(together) > 5e-5 and len(acting) > 1:
-        lines.append(f"  the rules together: {together:+.4f} more than each alone")
+    if together is not None and abs(together) > 5e-5:
+        lines.append(f"  the rules in combination: {together:+.4f} beyond what each does alone")
     if idle:
         lines.append(f"  no effect on this input: {', '.join(idle)}")
     return "\n".join(lines)

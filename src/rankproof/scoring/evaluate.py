@@ -16,8 +16,9 @@ from rankproof.data.formats import choose_reader, is_path
 from rankproof.data.qrels import Qrels
 from rankproof.data.run import Run
 from rankproof.data.table import Table
-from rankproof.errors import BadInput, NothingToEvaluate
+from rankproof.errors import BadInput, NothingToEvaluate, count
 from rankproof.measures.judged import Judged
+from rankproof.measures.judged_share import judged_share
 from rankproof.measures.parse import parse_measures
 from rankproof.measures.registry import Family, Measure
 from rankproof.scoring.placement import Placement, Prepared
@@ -101,15 +102,19 @@ class Evaluator:
             raise _nothing_in_common(ids, placement, name)
         if rules.extra == "error" and placement.n_extra:
             shown = ", ".join(placement.extra[:_SHOWN])
-            raise BadInput.of(name, f"{placement.n_extra:,} queries of the run are not judged: {shown}")
+            queries = count(placement.n_extra, "query of the run is", "queries of the run are")
+            raise BadInput.of(name, f"{queries} not judged, which the rules refuse: {shown}")
         scored = np.ones(len(ids), np.bool_)
-        for rule, absent, what in (
-            (rules.missing, ~placement.in_run, "judged queries are missing from the run"),
-            (rules.no_relevant, ~self.prepared.has_relevant, "queries have no relevant document"),
+        missing = ("judged query is missing from the run", "judged queries are missing from the run")
+        without = ("query has no relevant document", "queries have no relevant document")
+        for rule, absent, words in (
+            (rules.missing, ~placement.in_run, missing),
+            (rules.no_relevant, ~self.prepared.has_relevant, without),
         ):
             if rule == "error" and absent.any():
                 shown = ", ".join(_names(ids, absent))
-                raise BadInput.of(name, f"{int(absent.sum()):,} {what}, which the rules refuse: {shown}")
+                what = count(int(absent.sum()), *words)
+                raise BadInput.of(name, f"{what}, which the rules refuse: {shown}")
             if rule == "skip":
                 scored &= ~absent
         if not scored.any():
@@ -145,7 +150,8 @@ def _without_self_matches(run: Run) -> Run:
         return run
     rows = np.flatnonzero(keep)
     starts = np.concatenate(([0], np.cumsum(np.bincount(table.row_query[keep], minlength=len(table.query_ids)))))
-    return Run(Table(table.query_ids, starts, table.docs.take(rows), table.values[rows]), name=run.name)
+    held = Table(starts, table.values[rows], queries=table.query_ids, docs=table.docs.take(rows))
+    return Run(held, name=run.name)
 
 
 def _coverage(
@@ -155,10 +161,7 @@ def _coverage(
     cutoffs = sorted({m.k for m in measures if m.k is not None}) or [10]
     judged_at = {}
     for k in cutoffs:
-        returned = np.minimum(k, judged.n_retrieved)
-        counted = judged.total(judged.cut(k).query)
-        some = returned > 0
-        judged_at[k] = float((counted[some] / returned[some]).mean()) if some.any() else 0.0
+        judged_at[k] = float(judged_share.function(judged, k=k).mean())
     missing, none = ~placement.in_run, ~prepared.has_relevant
     grades = prepared.qrels.table.values
     return Coverage(

@@ -75,6 +75,7 @@ def explain(qrels: Any, run: Any, measures: Measures, first: str | Preset, secon
         raise UsageError(f"Both presets are {one.name!r}; name two different ones.")
     chosen = parse_measures(measures)
     judged, held = Qrels.of(qrels), Run.of(run)
+    held.name = held.name or (str(held.source) if held.source != "run" else None)
     outcome = {name: _scores(judged, held, chosen, p) for name, p in (("first", one), ("second", two))}
     base = outcome["first"]
     steps = [(rule, a, b, _scores(judged, held, chosen, step)) for rule, a, b, step in _steps(one, two)]

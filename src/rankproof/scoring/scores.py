@@ -33,7 +33,7 @@ class Coverage:
     n_extra: int
     n_no_relevant: int
     judged_at: Mapping[int, float] = field(default_factory=dict)
-    """Cut-off → mean share of the documents down to it that are judged."""
+    """Cut-off → mean of Judged@k: the share of the documents down to it that are judged."""
     tied_at: Mapping[int, int] = field(default_factory=dict)
     """Cut-off → number of queries where it falls inside a tie that holds a judged document."""
     missing: tuple[str, ...] = ()
@@ -56,6 +56,7 @@ class Coverage:
             "missing": list(self.missing),
             "extra": list(self.extra),
             "no_relevant": list(self.no_relevant),
+            "n_fractional": self.n_fractional,
         }
 
     def __str__(self) -> str:

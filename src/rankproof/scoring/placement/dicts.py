@@ -10,9 +10,11 @@ from __future__ import annotations
 import gc
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
+from operator import ge, gt, lt
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +22,12 @@ from numpy.typing import NDArray
 from rankproof.data.run import Run
 from rankproof.measures.judged import Floats, Ints
 from rankproof.scoring.placement.facts import Order, Placement, Prepared
+from rankproof.scoring.placement.table import bisect, descending
 
 _BATCH = 8192
 """Scores handled at once, so that their lists stay in the processor's cache."""
+_SMALL = 100_000
+"""Results up to which every id is looked at."""
 
 Scores = dict[str, float]
 
@@ -66,127 +71,170 @@ class _Lookup:
         if len(mapping) == len(query_ids) and list(mapping) == query_ids:
             self.rows: list[Scores] = list(mapping.values())
             self.extra: list[str] = []
-            self.n_extra = 0
+            self.extra_rows: list[Scores] = []
         else:
             nothing: Scores = {}
             self.rows = list(map(mapping.get, query_ids, repeat(nothing)))
             number = prepared.number
             self.extra = [query for query, row in mapping.items() if row and query not in number]
-            self.n_extra = len(self.extra)
+            self.extra_rows = [mapping[query] for query in self.extra]
+        self.n_extra = len(self.extra)
 
     def place(self, order: Order | None) -> Placement | None:
         table = self.prepared.qrels.table
-        n_retrieved = np.fromiter(map(len, self.rows), np.int64, len(self.rows))
         sought = chain.from_iterable(map(repeat, self.rows, table.counts.tolist()))
+        fetched = map(dict.get, sought, table.doc_ids, repeat(np.nan))
         try:
-            scores = np.fromiter(
-                map(dict.get, sought, table.doc_ids, repeat(np.nan)), np.float64, len(table.doc_ids)
-            )  # fmt: skip
+            scores = np.fromiter(fetched, np.float64, len(table.doc_ids))
+            hit = np.flatnonzero(scores == scores)
+            query, score = table.row_query[hit], scores[hit]
+            low, high = _single_precision_interval(score) if self.single else (score, score)
+            counted = self._count(query, low, high)
+            if counted is None or self._odd_ids(hit, table.row_query):
+                return None
+            n_retrieved, at_most, below = counted
+            above, tied = n_retrieved[query] - at_most, at_most - below
+            place = np.zeros(len(hit), np.int64)
+            shared = np.flatnonzero(tied > 1)
+            if len(shared) and order is not None:
+                self._order_ties(place, shared, _Tied(hit, query, above, tied, low, high), order)
         except (TypeError, ValueError, OverflowError):
             return None
-        hit = np.flatnonzero(scores == scores)
-        query, score = table.row_query[hit], scores[hit]
-        if not self._sane():
-            return None
-        low, high = _single_precision_interval(score) if self.single else (score, score)
-        at_most, below = self._count(query, low, high)
-        n = n_retrieved[query]
-        above, tied = n - at_most, at_most - below
-        if self._odd_ids(hit, table.row_query):
-            return None
-        place = np.zeros(len(hit), np.int64)
-        shared = np.flatnonzero(tied > 1)
-        if len(shared) and order is not None:
-            try:
-                self._order_ties(place, shared, hit, query, above, tied, low, high, order)
-            except TypeError:
-                return None
-        return Placement(
-            hit, above, tied, place, n_retrieved, n_retrieved > 0, tuple(self.extra[:20]), self.n_extra
-        )  # fmt: skip
-
-    def _sane(self) -> bool:
-        """Whether all scores are finite numbers: their sum is, unless one of them is not or they are huge."""
-        try:
-            sums = list(map(sum, map(dict.values, self.mapping.values())))
-            return bool(np.isfinite(np.array(sums, np.float64)).all())
-        except (TypeError, OverflowError, ValueError):
-            return False
+        extra = tuple(self.extra[:20])
+        return Placement(hit, above, tied, place, n_retrieved, n_retrieved > 0, extra, self.n_extra)
 
     def _odd_ids(self, hit: Ints, row_query: Ints) -> bool:
-        """Whether a query where a judged document was not found has ids that are no strings.
+        """Whether documents have ids that are no strings, so that one may have been missed under another type.
 
-        Such an id could be the missed document under another type; where all were found it changes nothing.
+        In a big run only the ids that were missed are tried as integers: the others change no number.
         """
-        found = np.zeros(len(row_query), np.bool_)
-        found[hit] = True
-        lacking = np.unique(row_query[~found]).tolist()
-        try:
-            deque(map("".join, map(self.rows.__getitem__, lacking)), 0)
-        except TypeError:
-            return True
+        if sum(map(len, self.rows)) <= _SMALL:
+            return set(chain.from_iterable(map(map, repeat(type), self.rows))) > {str}
+        missed = np.ones(len(row_query), np.bool_)
+        missed[hit] = False
+        doc_ids = self.prepared.qrels.table.doc_ids
+        for j, q in zip(np.flatnonzero(missed).tolist(), row_query[missed].tolist(), strict=True):
+            if doc_ids[j].isdecimal() and int(doc_ids[j]) in cast(dict[Any, float], self.rows[q]):
+                return True
         return False
 
-    def _count(self, query: Ints, low: Floats, high: Floats) -> tuple[Ints, Ints]:
-        """For each hit, how many scores of its query are at most `high`, and how many lie below `low`."""
+    def _count(self, query: Ints, low: Floats, high: Floats) -> tuple[Ints, Ints, Ints] | None:
+        """How many scores each query has, and for each hit how many are at most `high`, and how many below `low`.
+
+        None where a score is not finite: the sum of a query's scores is, unless one of them is not or they are huge.
+        """
+        rows = self.rows
+        lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+        counts = np.bincount(query, minlength=len(rows))
+        edges = np.concatenate(([0], np.cumsum(counts))).tolist()
         at_most, below = np.empty(len(query), np.int64), np.empty(len(query), np.int64)
-        if not len(query):
-            return at_most, below
-        first = np.flatnonzero(np.concatenate(([True], query[1:] != query[:-1])))
-        queries = query[first].tolist()
-        counts = np.diff(np.append(first, len(query))).tolist()
-        rows = self.rows if len(queries) == len(self.rows) else [self.rows[q] for q in queries]
-        mean_length = max(1, sum(map(len, rows)) // len(rows))
-        step = max(1, _BATCH // mean_length)
-        highs, lows = high.tolist(), low.tolist()
-        edges = [*first.tolist(), len(query)]
+        step = max(1, _BATCH * len(rows) // max(1, int(lengths.sum())))
+        way = self._way(len(query))
+        sums: list[float] = list(map(sum, map(dict.values, self.extra_rows)))
         for a in range(0, len(rows), step):
             b = min(a + step, len(rows))
-            x, y = edges[a], edges[b]
+            hits = slice(edges[a], edges[b])
             values = list(map(list, map(dict.values, rows[a:b])))
-            # Runs come best first: turned round they are in order, and sorting is one look.
-            deque(map(list.reverse, values), 0)
-            deque(map(list.sort, values), 0)
-            each: Sequence[list[float]] = values
-            if y - x != b - a:
-                each = list(chain.from_iterable(map(repeat, values, counts[a:b])))
-            at_most[x:y] = np.fromiter(map(bisect_right, each, highs[x:y]), np.int64, y - x)
-            below[x:y] = np.fromiter(map(bisect_left, each, lows[x:y]), np.int64, y - x)
-        return at_most, below
+            sums += map(sum, values)
+            at_most[hits], below[hits] = way(values, lengths[a:b], counts[a:b], low[hits], high[hits])
+        return (lengths, at_most, below) if np.isfinite(np.array(sums, np.float64)).all() else None
 
-    def _order_ties(
-        self, place: Ints, shared: Ints, hit: Ints, query: Ints, above: Ints, tied: Ints,
-        low: Floats, high: Floats, order: Order,
-    ) -> None:  # fmt: skip
+    def _way(self, n_hits: int) -> Callable[..., tuple[Ints, Ints]]:
+        """How to count: in arrays where hits are many, by comparing where they are few and the scores in disorder."""
+        if n_hits > 8 * len(self.rows):
+            return _bisect_arrays
+        sampled = self.rows[:: max(1, len(self.rows) // 8)]
+        falling = all(_falling(list(row.values())) for row in sampled)
+        return _bisect if falling or n_hits > 2 * len(self.rows) else _compare
+
+    def _order_ties(self, place: Ints, shared: Ints, hits: _Tied, order: Order) -> None:
         """Fill in the places of the hits that share their score with others."""
         doc_ids = self.prepared.qrels.table.doc_ids
-        last, members = -1, dict[float, list[str]]()
-        for j in shared.tolist():
-            q = int(query[j])
+        sharing = np.bincount(hits.query[shared], minlength=len(self.rows)).tolist()
+        groups: dict[float, list[str]] = {}
+        last = -1
+        columns = (shared, hits.query[shared], hits.row[shared], hits.above[shared], hits.tied[shared])
+        bounds = (hits.low[shared], hits.high[shared])
+        for j, q, row, above, size, low, high in zip(*(c.tolist() for c in (*columns, *bounds)), strict=True):
             if q != last:
-                last, members, row = q, {}, self.rows[q]
-                keys, values = list(row), list(row.values())
-            lowest, highest, doc = float(low[j]), float(high[j]), doc_ids[int(hit[j])]
-            a, size = int(above[j]), int(tied[j])
-            group = members.get(lowest)
+                last, groups = q, {}
+            doc = doc_ids[row]
+            group = groups.get(low)
             if group is None:
-                group = _tie(keys, values, a, size, lowest, highest)
-                if order != "input":
+                group = _tie(self.rows[q], above, size, low, high)
+                if order != "input" and sharing[q] > 2:
                     group.sort()
-                members[lowest] = group
+                groups[low] = group
             if order == "input":
                 place[j] = group.index(doc)
+            elif sharing[q] > 2:
+                before = bisect_left(group, doc)
+                place[j] = before if order == "id" else size - 1 - before
             else:
-                ahead = bisect_left(group, doc)
-                place[j] = ahead if order == "id" else len(group) - 1 - ahead
+                place[j] = sum(map(gt if order == "id" else lt, repeat(doc), group))
 
 
-def _tie(keys: list[str], values: list[float], above: int, size: int, low: float, high: float) -> list[str]:
+class _Tied(NamedTuple):
+    """The hits, in columns."""
+
+    row: Ints
+    query: Ints
+    above: Ints
+    tied: Ints
+    low: Floats
+    high: Floats
+
+
+def _falling(values: list[float]) -> bool:
+    """Whether the scores come best first."""
+    return all(map(ge, values, islice(values, 1, None)))
+
+
+def _bisect(values: list[list[float]], lengths: Ints, counts: Ints, low: Floats, high: Floats) -> tuple[Ints, Ints]:
+    """Count in sorted lists. Runs come best first: turned round they are in order, and sorting is one look."""
+    deque(map(list.reverse, values), 0)
+    deque(map(list.sort, values), 0)
+    each = values if (counts == 1).all() else list(chain.from_iterable(map(repeat, values, counts.tolist())))
+    at_most = np.fromiter(map(bisect_right, each, high.tolist()), np.int64, len(high))
+    return at_most, np.fromiter(map(bisect_left, each, low.tolist()), np.int64, len(low))
+
+
+def _bisect_arrays(
+    values: list[list[float]], lengths: Ints, counts: Ints, low: Floats, high: Floats
+) -> tuple[Ints, Ints]:  # fmt: skip
+    """Count in sorted arrays, all hits at once."""
+    starts = np.concatenate(([0], np.cumsum(lengths)))
+    flat = np.fromiter(chain.from_iterable(values), np.float64, int(starts[-1]))
+    ordered, _ = descending(flat, starts)
+    group = np.repeat(np.arange(len(values)), counts)
+    begin, end = starts[group], starts[group + 1]
+    greater = bisect(ordered, begin, end, high, before_equal=True)
+    reached = bisect(ordered, greater, end, low, before_equal=False)
+    return end - greater, end - reached
+
+
+def _compare(
+    values: list[list[float]], lengths: Ints, counts: Ints, low: Floats, high: Floats
+) -> tuple[Ints, Ints]:  # fmt: skip
+    """Count by comparing every score with every hit of its query: cheaper than sorting where hits are few."""
+    flat = np.fromiter(chain.from_iterable(values), np.float64, int(lengths.sum()))
+    group = np.repeat(np.arange(len(values)), counts)
+    size = lengths[group]
+    if not len(size):
+        return size, size
+    begin = np.cumsum(size) - size
+    first = (np.cumsum(lengths) - lengths)[group]
+    each = flat[np.arange(int(size.sum())) + np.repeat(first - begin, size)]
+    at_most = np.add.reduceat(each <= np.repeat(high, size), begin, dtype=np.int64)
+    return at_most, np.add.reduceat(each < np.repeat(low, size), begin, dtype=np.int64)
+
+
+def _tie(row: Scores, above: int, size: int, low: float, high: float) -> list[str]:
     """The documents whose score lies in [low, high]; in a run in rank order they are the next `size` after `above`."""
-    window = values[above : above + size]
+    window = list(islice(row.values(), above, above + size))
     if low <= min(window) and max(window) <= high:
-        return keys[above : above + size]
-    return [key for key, value in zip(keys, values, strict=True) if low <= value <= high]
+        return list(islice(row, above, above + size))
+    return [doc for doc, score in row.items() if low <= score <= high]
 
 
 def _single_precision_interval(score: Floats) -> tuple[Floats, Floats]:

@@ -58,6 +58,12 @@ class Prepared:
         grade, query = self.qrels.table.values, self.query
         if len(grade) and (grade == grade[0]).all():
             return Ideal(query, running_count(query), grade)
+        top, span = self.max_grade, self.max_grade - float(grade.min()) + 1
+        if span * self.n_queries < 2**52 and bool((grade == np.floor(grade)).all()):
+            # Query and grade as one whole number: sorting those is quicker than finding an order for both.
+            keys = query * span + (top - grade)
+            keys.sort()
+            return Ideal(query, running_count(query), top - (keys - query * span))
         order = np.lexsort((-grade, query))
         return Ideal(query, running_count(query), grade[order])
 

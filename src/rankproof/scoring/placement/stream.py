@@ -1,7 +1,7 @@
 """Place the judged documents in a TREC run file as it streams by, in constant memory.
 
 The file is cut into blocks at the borders between queries. Each block is taken apart with whole-array operations and
-forgotten; two threads work on blocks while the next is read, since NumPy lets go of the interpreter's lock.
+forgotten; up to four threads work on blocks while the next is read, since NumPy lets go of the interpreter's lock.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def place_rows(prepared: Prepared, ranked: Ranked, query_of_group: Ints, order: 
     same = ranked.docs.take(row).equal(judged_table.docs.take(judgment))
     if not same.all():
         row, judgment, group = row[same], judgment[same], group[same]
-    ordered, ranking = _descending(ranked, len(row))
+    ordered, ranking = descending(ranked.scores, ranked.starts) if len(row) else (ranked.scores, None)
     return _count(ranked, ordered, ranking, row, judgment, group, order)
 
 
@@ -61,14 +61,14 @@ def _ranges(start: Ints, count: Ints) -> Ints:
     return numbers
 
 
-def _descending(ranked: Ranked, n_hits: int) -> tuple[Floats, Ints | None]:
+def descending(scores: Floats, starts: Ints) -> tuple[Floats, Ints | None]:
     """The scores from high to low within each group, and which row each of them belongs to (None: as they stand)."""
-    scores, inner = ranked.scores, ranked.starts[1:-1]
+    borders = starts[1:-1]
     rises = scores[1:] > scores[:-1]
-    rises[inner - 1] = False
-    if not n_hits or not rises.any():
+    rises[borders[(borders > 0) & (borders < len(scores))] - 1] = False
+    if not rises.any():
         return scores, None
-    group = np.repeat(np.arange(len(ranked.starts) - 1), np.diff(ranked.starts))
+    group = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     ranking = np.lexsort((-scores, group))
     return scores[ranking], ranking
 
@@ -81,8 +81,8 @@ def _count(
     if ranking is None and _stands_alone(ordered, row, begin, end):
         above = row - begin
         return Found(judgment, above, np.ones_like(above), np.zeros_like(above))
-    first = _bisect(ordered, begin, end, score, before_equal=True)
-    last = _bisect(ordered, first, end, score, before_equal=False)
+    first = bisect(ordered, begin, end, score, before_equal=True)
+    last = bisect(ordered, first, end, score, before_equal=False)
     above, tied = first - begin, last - first
     place = np.zeros_like(above)
     shared = np.flatnonzero(tied > 1)
@@ -99,7 +99,7 @@ def _stands_alone(ordered: Floats, row: Ints, begin: Ints, end: Ints) -> bool:
     return not (like_previous | like_next).any()
 
 
-def _bisect(ordered: Floats, low: Ints, high: Ints, score: Floats, *, before_equal: bool) -> Ints:
+def bisect(ordered: Floats, low: Ints, high: Ints, score: Floats, *, before_equal: bool) -> Ints:
     """For many searches at once: the first position in [low, high) of a falling list that is not before the score."""
     low, high = low.copy(), high.copy()
     while True:
