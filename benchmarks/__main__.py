@@ -8,7 +8,7 @@ import sys
 
 from benchmarks.cases import CASES, Case, is_slow
 from benchmarks.data import OUT, SHAPES, Shape
-from benchmarks.report import Result, table, write_json
+from benchmarks.report import Result, source_digest, table, write_json
 from benchmarks.runner import Measurement, measure
 
 
@@ -23,10 +23,16 @@ def main() -> int:
     cases = [case for case in CASES if given.only in case.name]
     if not cases:
         parser.error(f"no case holds {given.only!r}; there are {', '.join(case.name for case in CASES)}")
+    before = source_digest()
     results = [_measured(case, quick=given.quick, heavy=not given.no_heavy, repeat=given.repeat) for case in cases]
     print(table(results), end="")
     OUT.mkdir(exist_ok=True)
-    write_json(OUT / "results.json", results, quick=given.quick, repeat=given.repeat)
+    source = before if source_digest() == before else None
+    if source is None:
+        _say("Our code changed while it was measured: these figures belong to no one version of it.")
+    # A part does not replace the figures of the whole.
+    name = "results-partial.json" if given.only or given.quick else "results.json"
+    write_json(OUT / name, results, source=source, quick=given.quick, repeat=given.repeat)
     return 0
 
 

@@ -7,10 +7,12 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import rankproof
 from benchmarks.cases import Case
 from benchmarks.runner import Measurement
 
@@ -86,7 +88,14 @@ def table(results: Sequence[Result]) -> str:
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     lines.insert(1, "  ".join("-" * width for width in widths))
     notes = [f"{r.case.name}: {name} gives other means than we do" for r in results for name in r.disagreeing()]
+    notes += [_preparation(result) for result in results if result.ours.untimed is not None]
     return "\n".join([*lines, *notes]) + "\n"
+
+
+def _preparation(result: Result) -> str:
+    """What a prepared evaluation cost before: without it the ratio reads as if a first evaluation were so quick."""
+    spent = [f"{m.contender} {_seconds(m.untimed)}" for m in (result.ours, *result.peers.values()) if m.untimed]
+    return f"{result.case.name}: repeated calls only; objects and first call, not counted, took {', '.join(spent)}"
 
 
 def _row(result: Result) -> list[str]:
@@ -114,9 +123,18 @@ def _seconds(value: float | None) -> str:
     return f"{value:.2f} s" if value >= 0.1 else f"{value * 1000:.3g} ms"
 
 
-def write_json(path: Path, results: Sequence[Result], *, quick: bool, repeat: int) -> None:
-    """Every raw figure, with what it was measured on."""
+def source_digest() -> str:
+    """What our code was, so that figures of one code are not read as those of another."""
+    digest = sha256()
+    for path in sorted(Path(rankproof.__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def write_json(path: Path, results: Sequence[Result], *, source: str | None, quick: bool, repeat: int) -> None:
+    """Every raw figure, with what it was measured on; `source` is None if our code changed meanwhile."""
     content = {
+        "source": source,
         "schema_version": SCHEMA_VERSION,
         "machine": {"cores": os.cpu_count(), "system": platform.system(), "architecture": platform.machine()},
         "python": platform.python_version(),

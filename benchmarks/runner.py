@@ -33,6 +33,8 @@ class Measurement:
     peak_mb: float = 0.0
     base_mb: float | None = None
     """Peak before the evaluation began, where data was read beforehand."""
+    untimed: float | None = None
+    """Seconds of preparation, the first call included, that are not part of the repetitions."""
     mean: Means = field(default_factory=dict)
     absent: str = ""
     """Why there is no figure."""
@@ -130,6 +132,7 @@ def _note(found: Measurement, ended: _Ended, *, said_times: bool) -> None:
     found.peak_mb = max(found.peak_mb, ended.peak_mb)
     for line in ended.said:
         found.base_mb = line.get("base_mb", found.base_mb)
+        found.untimed = line.get("untimed", found.untimed)
         found.mean = line.get("mean", found.mean)
 
 

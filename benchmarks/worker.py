@@ -33,25 +33,29 @@ def main() -> None:
     if case.road == "files":
         _say(mean=CONTENDERS[given.contender].files(shape))
         return
-    work = _work(case, given.contender, shape)
-    _say(ready=True, base_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    work, untimed = _work(case, given.contender, shape)
+    _say(ready=True, untimed=untimed, base_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     measured = _loops if case.loops else _once
     for _ in range(given.repeat):
         measured(work)
 
 
-def _work(case: Case, contender: str, shape: Shape) -> Work:
-    """What is timed; reading the data and warming up are not."""
+def _work(case: Case, contender: str, shape: Shape) -> tuple[Work, float | None]:
+    """What is timed, and the seconds that its preparation took: objects built, and a first call that may fill caches.
+
+    Reading the data and compiling are in neither.
+    """
     tool = CONTENDERS[contender]
     qrels, run = read_qrels(shape), read_run(shape, case.order)
     if contender == "ranx warm":
         # numba compiles or loads its functions at the first call.
         tool.dicts({"q": {"d": 1}}, {"q": {"d": 1.0}})
     if case.road == "prepared":
+        start = time.perf_counter()
         prepared: Work = tool.prepared(qrels, run)
         prepared()
-        return prepared
-    return lambda: tool.dicts(qrels, run)
+        return prepared, time.perf_counter() - start
+    return lambda: tool.dicts(qrels, run), None
 
 
 def _once(work: Work) -> None:

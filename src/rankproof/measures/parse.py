@@ -6,6 +6,7 @@ import ast
 import math
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from rankproof.errors import UnknownName, UsageError
@@ -58,13 +59,18 @@ def parse_measures(texts: str | Measure | Family | Iterable[str | Measure | Fami
     found: dict[Measure, None] = {}
     for text in texts:
         if isinstance(text, str):
-            for one in _split(text):
-                found.update(dict.fromkeys(_spread(one)))
+            found.update(dict.fromkeys(_read(text)))
         else:
             found[parse_measure(text)] = None
     if not found:
         raise UsageError("No measure is named; say for example nDCG@10.")
     return tuple(found)
+
+
+@lru_cache(maxsize=1024)
+def _read(text: str) -> tuple[Measure, ...]:
+    """The measures that a string names; a name once read keeps its meaning, since no other may take it."""
+    return tuple(measure for name in _split(text) for measure in _spread(name))
 
 
 def _split(text: str) -> list[str]:

@@ -77,6 +77,10 @@ class Measure:
     parameters: tuple[tuple[str, Any], ...] = ()
 
     def __str__(self) -> str:
+        return self._written
+
+    @cached_property
+    def _written(self) -> str:
         given = dict(self.parameters)
         k = given.pop("k", None)
         inner = ",".join(f"{name}={_written(value)}" for name, value in given.items())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from rankproof.scoring.placement.stream import place_stream
 from rankproof.scoring.ranks import judge, order_of
 from rankproof.scoring.rules import Preset, Rules, preset
 from rankproof.scoring.scores import Coverage, Scores
+from rankproof.scoring.small import small_values
 
 MeasureLike = str | Measure | Family
 Measures = MeasureLike | Iterable[MeasureLike]
@@ -45,6 +47,17 @@ def evaluate(
     `qrels` and `run` may be objects of ours, paths, dicts of dicts, (query, document, number) tuples or data frames.
     `preset` names the rules; `rules` replaces those of the preset.
     """
+    if type(qrels) is dict and type(run) is dict:
+        chosen = parse_measures(measures)
+        ids_and_values = small_values(qrels, run, chosen, _preset(preset, rules))
+        if ids_and_values is not None:
+            ids, values = ids_and_values
+            whole = partial(_evaluated, qrels, run, chosen, preset, rules)
+            return Scores(chosen, ids, values, lambda: whole().coverage, _preset(preset, rules))
+    return _evaluated(qrels, run, measures, preset, rules)
+
+
+def _evaluated(qrels: Any, run: Any, measures: Measures, preset: str | Preset, rules: Rules | None) -> Scores:
     return Evaluator(qrels, preset=preset, rules=rules).evaluate(run, measures)
 
 
@@ -64,7 +77,7 @@ class Evaluator:
         scored = self._check(placement, name)
         judged = judge(self.prepared, placement, self.preset.rules, scored)
         values = self._compute(judged, chosen)
-        coverage = _coverage(self.prepared, placement, judged, chosen, scored)
+        coverage = partial(_coverage, self.prepared, placement, judged, chosen, scored)
         ids = self.prepared.qrels.query_ids
         scored_ids = ids if scored.all() else [ids[i] for i in np.flatnonzero(scored).tolist()]
         return Scores(chosen, scored_ids, values, coverage, self.preset, name, placement.tag)
@@ -74,7 +87,11 @@ class Evaluator:
         values = np.empty((len(measures), judged.n_queries))
         for row, measure in zip(values, measures, strict=True):
             row[:] = measure.compute(judged, self.preset.defaults, expected=rules.ties == "expected")
-        return values if rules.round_query is None else np.round(values, rules.round_query)
+        if rules.round_query is None:
+            return values
+        # Halves go up, as in the engines that round, not to the even neighbour.
+        scale = 10.0**rules.round_query
+        return np.floor(values * scale + 0.5) / scale
 
     def _place(self, run: Any, progress: Progress | None) -> tuple[str, Placement]:
         rules = self.preset.rules

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -80,11 +81,17 @@ class Scores:
     query_ids: list[str]
     values: Floats
     """One row per measure, one column per query."""
-    coverage: Coverage
+    find_coverage: Callable[[], Coverage] = field(repr=False, compare=False)
+    """Works out the coverage when it is first asked for."""
     preset: Preset
     name: str = "run"
     tag: str = ""
     """What the run calls itself, where its file says so."""
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """What the figures rest on."""
+        return self.find_coverage()
 
     def mean(self) -> dict[str, float]:
         """Canonical name → value over all queries: the mean; of counts the sum, of GMAP the geometric mean."""

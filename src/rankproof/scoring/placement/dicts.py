@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from rankproof.data.run import Run
 from rankproof.measures.judged import Floats, Ints
 from rankproof.scoring.placement.facts import Order, Placement, Prepared
-from rankproof.scoring.placement.table import bisect, descending
+from rankproof.scoring.placement.table import descending, tie_span
 
 _BATCH = 8192
 """Scores handled at once, so that their lists stay in the processor's cache."""
@@ -106,12 +106,17 @@ class _Lookup:
     def _odd_ids(self, hit: Ints, row_query: Ints) -> bool:
         """Whether documents have ids that are no strings, so that one may have been missed under another type.
 
-        In a big run only the ids that were missed are tried as integers: the others change no number.
+        In a big run with few judgments only the ids that were missed are tried as integers: the others change nothing.
         """
-        if sum(map(len, self.rows)) <= _SMALL:
-            return set(chain.from_iterable(map(map, repeat(type), self.rows))) > {str}
         missed = np.ones(len(row_query), np.bool_)
         missed[hit] = False
+        n_results = sum(map(len, self.rows))
+        if n_results <= max(_SMALL, 32 * int(missed.sum())):
+            try:
+                deque(map("".join, self.rows), 0)
+            except TypeError:
+                return True
+            return False
         doc_ids = self.prepared.qrels.table.doc_ids
         for j, q in zip(np.flatnonzero(missed).tolist(), row_query[missed].tolist(), strict=True):
             if doc_ids[j].isdecimal() and int(doc_ids[j]) in cast(dict[Any, float], self.rows[q]):
@@ -128,8 +133,9 @@ class _Lookup:
         counts = np.bincount(query, minlength=len(rows))
         edges = np.concatenate(([0], np.cumsum(counts))).tolist()
         at_most, below = np.empty(len(query), np.int64), np.empty(len(query), np.int64)
-        step = max(1, _BATCH * len(rows) // max(1, int(lengths.sum())))
         way = self._way(len(query))
+        batch = 8 * _BATCH if way is _bisect_arrays else _BATCH
+        step = max(1, batch * len(rows) // max(1, int(lengths.sum())))
         sums: list[float] = list(map(sum, map(dict.values, self.extra_rows)))
         for a in range(0, len(rows), step):
             b = min(a + step, len(rows))
@@ -208,9 +214,8 @@ def _bisect_arrays(
     ordered, _ = descending(flat, starts)
     group = np.repeat(np.arange(len(values)), counts)
     begin, end = starts[group], starts[group + 1]
-    greater = bisect(ordered, begin, end, high, before_equal=True)
-    reached = bisect(ordered, greater, end, low, before_equal=False)
-    return end - greater, end - reached
+    first, last = tie_span(ordered, begin, end, low, high)
+    return end - first, end - last
 
 
 def _compare(

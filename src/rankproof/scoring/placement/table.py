@@ -81,8 +81,7 @@ def _count(
     if ranking is None and _stands_alone(ordered, row, begin, end):
         above = row - begin
         return Found(judgment, above, np.ones_like(above), np.zeros_like(above))
-    first = bisect(ordered, begin, end, score, before_equal=True)
-    last = bisect(ordered, first, end, score, before_equal=False)
+    first, last = tie_span(ordered, begin, end, score, score)
     above, tied = first - begin, last - first
     place = np.zeros_like(above)
     shared = np.flatnonzero(tied > 1)
@@ -99,7 +98,17 @@ def _stands_alone(ordered: Floats, row: Ints, begin: Ints, end: Ints) -> bool:
     return not (like_previous | like_next).any()
 
 
-def bisect(ordered: Floats, low: Ints, high: Ints, score: Floats, *, before_equal: bool) -> Ints:
+def tie_span(ordered: Floats, begin: Ints, end: Ints, low: Floats, high: Floats) -> tuple[Ints, Ints]:
+    """For each hit, the first and one past the last position in [begin, end) whose score lies in [low, high]."""
+    first = _bisect(ordered, begin, end, high, before_equal=True)
+    last = first + 1
+    shared = np.flatnonzero((last < end) & (ordered[np.minimum(last, len(ordered) - 1)] >= low))
+    if len(shared):
+        last[shared] = _bisect(ordered, last[shared], end[shared], low[shared], before_equal=False)
+    return first, last
+
+
+def _bisect(ordered: Floats, low: Ints, high: Ints, score: Floats, *, before_equal: bool) -> Ints:
     """For many searches at once: the first position in [low, high) of a falling list that is not before the score."""
     low, high = low.copy(), high.copy()
     while True:
