@@ -28,7 +28,10 @@ def random_case(rng: random.Random) -> tuple[dict[str, Any], dict[str, Any]]:
     ]
     score = rng.choice(kinds)
     queries = [f"q{i}" for i in range(rng.randint(1, 5))]
-    qrels = {q: {d: rng.randint(-1, 3) for d in rng.sample(docs, rng.randint(1, len(docs)))} for q in queries}
+    qrels = {
+        q: {d: rng.choice([rng.randint(-1, 3), rng.uniform(0, 2)]) for d in rng.sample(docs, rng.randint(1, len(docs)))}
+        for q in queries
+    }
     run = {q: {d: score() for d in rng.sample(docs, rng.randint(1, len(docs)))} for q in queries if rng.random() < 0.9}
     return qrels, run or {queries[0]: {docs[0]: 1.0}}
 

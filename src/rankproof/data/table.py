@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
+from operator import methodcaller
 from typing import Any, cast
 
 import numpy as np
@@ -144,13 +145,14 @@ def table_from_mapping(
     """A dict of dicts as a table; ids may be str or int (not both), numbers anything that is a real number."""
     faults = Faults(source)
     rows = list(data.values())
-    for query, row in data.items():
-        if not isinstance(cast(Any, row), Mapping):
-            faults.add(f"query {query!r} holds {type(row).__name__}, not a dict of document to {noun}")
+    if not all(issubclass(kind, Mapping) for kind in set(map(type, rows))):
+        for query, row in data.items():
+            if not isinstance(cast(Any, row), Mapping):
+                faults.add(f"query {query!r} holds {type(row).__name__}, not a dict of document to {noun}")
     faults.raise_any()
     query_ids = id_strings(list(data), "query", faults)
     docs: list[Any] = list(chain.from_iterable(rows))
-    values: list[Any] = list(chain.from_iterable(row.values() for row in rows))
+    values: list[Any] = list(chain.from_iterable(map(methodcaller("values"), rows)))
     counts = np.fromiter(map(len, rows), np.int64, len(rows))
     if none_is_absent and None in values:
         kept = [value is not None for value in values]

@@ -44,7 +44,7 @@ class _Query:
         """The ranks of the relevant documents, and how many there are, retrieved or not."""
         if rel not in self._relevant:
             ranks = [rank for rank, grade in zip(self.ranks, self.grades, strict=True) if grade >= rel]
-            self._relevant[rel] = ranks, sum(map(rel.__le__, self.ideal))
+            self._relevant[rel] = ranks, sum(grade >= rel for grade in self.ideal)
         return self._relevant[rel]
 
 

@@ -1,16 +1,18 @@
 """Place the judged documents in a dict of dicts, without ever putting the whole of it into columns.
 
 Only the scores of the judged documents are looked up. How many scores are greater is told by one pass over the
-values of each query: a list that is already in order is sorted by merely being looked through, and a bisection in it
-counts. Everything runs inside C functions of the interpreter, driven by `map`.
+values, a batch of queries at a time: in order, as runs usually are, by bisection, else by comparing or sorting.
+Ids are looked at only where a tie holds a judged document. The loops run inside C functions, driven by `map`.
 """
 
 from __future__ import annotations
 
 import gc
+import math
+from array import array
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice, repeat
 from operator import ge, gt, lt
@@ -22,10 +24,12 @@ from numpy.typing import NDArray
 from rankproof.data.run import Run
 from rankproof.measures.judged import Floats, Ints
 from rankproof.scoring.placement.facts import Order, Placement, Prepared
-from rankproof.scoring.placement.table import descending, tie_span
+from rankproof.scoring.placement.table import descending, falls, tie_span
 
-_BATCH = 8192
-"""Scores handled at once, so that their lists stay in the processor's cache."""
+_LIST_BATCH, _ARRAY_BATCH = 8192, 65_536
+"""Scores handled at once, so that they stay in the processor's cache."""
+_LONG = 64
+"""Results from which a ranking is long: worth a step of its own."""
 _SMALL = 100_000
 """Results up to which every id is looked at."""
 
@@ -35,14 +39,10 @@ Scores = dict[str, float]
 def suits(run: Run) -> bool:
     """Whether the run is a plain dict of dicts with string ids, as far as a glance tells."""
     mapping = run.mapping
-    if type(mapping) is not dict or not mapping:
+    if not isinstance(mapping, dict) or not mapping:
         return False
     rows = mapping.values()
-    return (
-        set(map(type, mapping)) == {str}
-        and set(map(type, rows)) == {dict}
-        and {type(next(iter(row))) for row in rows if row} <= {str}
-    )
+    return set(map(type, mapping)) == {str} and all(issubclass(kind, dict) for kind in set(map(type, rows)))
 
 
 def place_dicts(prepared: Prepared, run: Run, *, order: Order | None, single: bool) -> Placement | None:
@@ -79,6 +79,7 @@ class _Lookup:
             self.extra = [query for query, row in mapping.items() if row and query not in number]
             self.extra_rows = [mapping[query] for query in self.extra]
         self.n_extra = len(self.extra)
+        self.lengths = np.fromiter(map(len, self.rows), np.int64, len(self.rows))
 
     def place(self, order: Order | None) -> Placement | None:
         table = self.prepared.qrels.table
@@ -92,8 +93,7 @@ class _Lookup:
             counted = self._count(query, low, high)
             if counted is None or self._odd_ids(hit, table.row_query):
                 return None
-            n_retrieved, at_most, below = counted
-            above, tied = n_retrieved[query] - at_most, at_most - below
+            above, tied = counted
             place = np.zeros(len(hit), np.int64)
             shared = np.flatnonzero(tied > 1)
             if len(shared) and order is not None:
@@ -101,19 +101,20 @@ class _Lookup:
         except (TypeError, ValueError, OverflowError):
             return None
         extra = tuple(self.extra[:20])
-        return Placement(hit, above, tied, place, n_retrieved, n_retrieved > 0, extra, self.n_extra)
+        return Placement(hit, above, tied, place, self.lengths, self.lengths > 0, extra, self.n_extra)
 
     def _odd_ids(self, hit: Ints, row_query: Ints) -> bool:
         """Whether documents have ids that are no strings, so that one may have been missed under another type.
 
-        In a big run with few judgments only the ids that were missed are tried as integers: the others change nothing.
+        Where that is much cheaper, only the ids that were missed are tried as integers: the others change nothing.
         """
         missed = np.ones(len(row_query), np.bool_)
         missed[hit] = False
-        n_results = sum(map(len, self.rows))
-        if n_results <= max(_SMALL, 32 * int(missed.sum())):
+        lacking = np.flatnonzero(np.bincount(row_query[missed], minlength=len(self.rows)))
+        rows = self.rows if int(self.lengths.sum()) <= _SMALL else [self.rows[q] for q in lacking.tolist()]
+        if sum(map(len, rows)) <= max(_SMALL, 100 * int(missed.sum())):
             try:
-                deque(map("".join, self.rows), 0)
+                deque(map("".join, rows), 0)
             except TypeError:
                 return True
             return False
@@ -123,35 +124,31 @@ class _Lookup:
                 return True
         return False
 
-    def _count(self, query: Ints, low: Floats, high: Floats) -> tuple[Ints, Ints, Ints] | None:
-        """How many scores each query has, and for each hit how many are at most `high`, and how many below `low`.
-
-        None where a score is not finite: the sum of a query's scores is, unless one of them is not or they are huge.
-        """
-        rows = self.rows
-        lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-        counts = np.bincount(query, minlength=len(rows))
+    def _count(self, query: Ints, low: Floats, high: Floats) -> tuple[Ints, Ints] | None:
+        """For each hit, how many scores are greater, and how many are the same; None where a score is not finite."""
+        counts = np.bincount(query, minlength=len(self.rows))
         edges = np.concatenate(([0], np.cumsum(counts))).tolist()
-        at_most, below = np.empty(len(query), np.int64), np.empty(len(query), np.int64)
-        way = self._way(len(query))
-        batch = 8 * _BATCH if way is _bisect_arrays else _BATCH
-        step = max(1, batch * len(rows) // max(1, int(lengths.sum())))
-        sums: list[float] = list(map(sum, map(dict.values, self.extra_rows)))
-        for a in range(0, len(rows), step):
-            b = min(a + step, len(rows))
-            hits = slice(edges[a], edges[b])
-            values = list(map(list, map(dict.values, rows[a:b])))
-            sums += map(sum, values)
-            at_most[hits], below[hits] = way(values, lengths[a:b], counts[a:b], low[hits], high[hits])
-        return (lengths, at_most, below) if np.isfinite(np.array(sums, np.float64)).all() else None
+        above, tied = np.empty(len(query), np.int64), np.empty(len(query), np.int64)
+        if not all(map(_finite, map(_scores, map(dict.values, self.extra_rows)))):
+            return None
+        in_lists = self._long_and_in_order(len(query))
+        n_results = max(1, int(self.lengths.sum()))
+        step = max(1, (_LIST_BATCH if in_lists else _ARRAY_BATCH) * len(self.rows) // n_results)
+        rank = _rank_in_lists if in_lists else _rank_in_arrays
+        for a in range(0, len(self.rows), step):
+            b, hits = min(a + step, len(self.rows)), slice(edges[a], edges[min(a + step, len(self.rows))])
+            found = rank(self.rows[a:b], self.lengths[a:b], counts[a:b], low[hits], high[hits])
+            if found is None:
+                return None
+            above[hits], tied[hits] = found
+        return above, tied
 
-    def _way(self, n_hits: int) -> Callable[..., tuple[Ints, Ints]]:
-        """How to count: in arrays where hits are many, by comparing where they are few and the scores in disorder."""
-        if n_hits > 8 * len(self.rows):
-            return _bisect_arrays
-        sampled = self.rows[:: max(1, len(self.rows) // 8)]
-        falling = all(_falling(list(row.values())) for row in sampled)
-        return _bisect if falling or n_hits > 2 * len(self.rows) else _compare
+    def _long_and_in_order(self, n_hits: int) -> bool:
+        """Whether rankings are long, come best first and have few judged documents: then lists are quicker."""
+        if n_hits > 8 * len(self.rows) or int(self.lengths.sum()) < _LONG * len(self.rows):
+            return False
+        sampled = [list(row.values()) for row in self.rows[:: max(1, len(self.rows) // 8)]]
+        return all(all(map(ge, values, islice(values, 1, None))) for values in sampled)
 
     def _order_ties(self, place: Ints, shared: Ints, hits: _Tied, order: Order) -> None:
         """Fill in the places of the hits that share their score with others."""
@@ -191,47 +188,62 @@ class _Tied(NamedTuple):
     high: Floats
 
 
-def _falling(values: list[float]) -> bool:
-    """Whether the scores come best first."""
-    return all(map(ge, values, islice(values, 1, None)))
+def _scores(values: Iterable[float]) -> Floats:
+    """The numbers as an array; unlike NumPy, `array` takes no text for a number."""
+    return np.frombuffer(array("d", list(values)), np.float64)
 
 
-def _bisect(values: list[list[float]], lengths: Ints, counts: Ints, low: Floats, high: Floats) -> tuple[Ints, Ints]:
-    """Count in sorted lists. Runs come best first: turned round they are in order, and sorting is one look."""
+def _finite(scores: Floats) -> bool:
+    return bool(np.isfinite(scores).all())
+
+
+def _rank_in_lists(
+    rows: list[Scores], lengths: Ints, counts: Ints, low: Floats, high: Floats
+) -> tuple[Ints, Ints] | None:
+    """For each hit, how many scores of its row are greater than `high`, and how many lie from `low` to `high`.
+
+    Scores come best first: turned round they are in order, and sorting is merely looking them through.
+    """
+    values = list(map(list, map(dict.values, rows)))
+    # The sum is finite, unless a score is not or they are huge.
+    if not math.isfinite(sum(map(sum, values))):
+        return None
     deque(map(list.reverse, values), 0)
     deque(map(list.sort, values), 0)
-    each = values if (counts == 1).all() else list(chain.from_iterable(map(repeat, values, counts.tolist())))
+    each = list(chain.from_iterable(map(repeat, values, counts.tolist())))
     at_most = np.fromiter(map(bisect_right, each, high.tolist()), np.int64, len(high))
-    return at_most, np.fromiter(map(bisect_left, each, low.tolist()), np.int64, len(low))
+    below = np.fromiter(map(bisect_left, each, low.tolist()), np.int64, len(low))
+    return np.repeat(lengths, counts) - at_most, at_most - below
 
 
-def _bisect_arrays(
-    values: list[list[float]], lengths: Ints, counts: Ints, low: Floats, high: Floats
-) -> tuple[Ints, Ints]:  # fmt: skip
-    """Count in sorted arrays, all hits at once."""
+def _rank_in_arrays(
+    rows: list[Scores], lengths: Ints, counts: Ints, low: Floats, high: Floats
+) -> tuple[Ints, Ints] | None:
+    """The same in arrays, for all hits at once."""
+    scores = _scores(chain.from_iterable(map(dict.values, rows)))
+    if not _finite(scores):
+        return None
     starts = np.concatenate(([0], np.cumsum(lengths)))
-    flat = np.fromiter(chain.from_iterable(values), np.float64, int(starts[-1]))
-    ordered, _ = descending(flat, starts)
-    group = np.repeat(np.arange(len(values)), counts)
+    group = np.repeat(np.arange(len(rows)), counts)
     begin, end = starts[group], starts[group + 1]
+    if 0 < len(group) <= 2 * len(rows) and not falls(scores, starts):
+        return _compare(scores, begin, end - begin, low, high)
+    ordered, _ = descending(scores, starts)
     first, last = tie_span(ordered, begin, end, low, high)
-    return end - first, end - last
+    return first - begin, last - first
 
 
-def _compare(
-    values: list[list[float]], lengths: Ints, counts: Ints, low: Floats, high: Floats
-) -> tuple[Ints, Ints]:  # fmt: skip
-    """Count by comparing every score with every hit of its query: cheaper than sorting where hits are few."""
-    flat = np.fromiter(chain.from_iterable(values), np.float64, int(lengths.sum()))
-    group = np.repeat(np.arange(len(values)), counts)
-    size = lengths[group]
-    if not len(size):
-        return size, size
-    begin = np.cumsum(size) - size
-    first = (np.cumsum(lengths) - lengths)[group]
-    each = flat[np.arange(int(size.sum())) + np.repeat(first - begin, size)]
-    at_most = np.add.reduceat(each <= np.repeat(high, size), begin, dtype=np.int64)
-    return at_most, np.add.reduceat(each < np.repeat(low, size), begin, dtype=np.int64)
+def _compare(scores: Floats, begin: Ints, size: Ints, low: Floats, high: Floats) -> tuple[Ints, Ints]:
+    """Count by comparing each hit with every score of its group: cheaper than sorting where hits are few."""
+    if int(size.sum()) >= _LONG * len(size):
+        slices = [scores[a : a + n] for a, n in zip(begin.tolist(), size.tolist(), strict=True)]
+        above = np.array([np.count_nonzero(one > h) for one, h in zip(slices, high.tolist(), strict=True)], np.int64)
+        reached = [np.count_nonzero(one >= h) for one, h in zip(slices, low.tolist(), strict=True)]
+        return above, np.array(reached, np.int64) - above
+    offset = np.cumsum(size) - size
+    each = scores[np.arange(int(size.sum())) + np.repeat(begin - offset, size)]
+    above = np.add.reduceat(each > np.repeat(high, size), offset, dtype=np.int64)
+    return above, np.add.reduceat(each >= np.repeat(low, size), offset, dtype=np.int64) - above
 
 
 def _tie(row: Scores, above: int, size: int, low: float, high: float) -> list[str]:

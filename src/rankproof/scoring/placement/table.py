@@ -61,12 +61,17 @@ def _ranges(start: Ints, count: Ints) -> Ints:
     return numbers
 
 
-def descending(scores: Floats, starts: Ints) -> tuple[Floats, Ints | None]:
-    """The scores from high to low within each group, and which row each of them belongs to (None: as they stand)."""
+def falls(scores: Floats, starts: Ints) -> bool:
+    """Whether the scores of every group come best first."""
     borders = starts[1:-1]
     rises = scores[1:] > scores[:-1]
     rises[borders[(borders > 0) & (borders < len(scores))] - 1] = False
-    if not rises.any():
+    return not rises.any()
+
+
+def descending(scores: Floats, starts: Ints) -> tuple[Floats, Ints | None]:
+    """The scores from high to low within each group, and which row each of them belongs to (None: as they stand)."""
+    if falls(scores, starts):
         return scores, None
     group = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     ranking = np.lexsort((-scores, group))
