@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, get_args, get_type_hints
+from functools import cache
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from rankproof.errors import UnknownName
 
@@ -41,10 +42,9 @@ class Rules:
     """Decimals to which the mean is rounded."""
 
     def __post_init__(self) -> None:
-        for name, hint in get_type_hints(Rules).items():
-            words = get_args(hint)
+        for name, words in _words().items():
             value = getattr(self, name)
-            if words and int not in words and value not in words:
+            if value not in words:
                 raise UnknownName(f"rule for {name}", str(value), words)
 
     def as_dict(self) -> dict[str, Any]:
@@ -53,6 +53,12 @@ class Rules:
 
     def __str__(self) -> str:
         return ", ".join(f"{name}={value}" for name, value in self.as_dict().items() if value is not None)
+
+
+@cache
+def _words() -> dict[str, tuple[str, ...]]:
+    """The words that each rule may take, read off its annotation."""
+    return {name: get_args(hint) for name, hint in get_type_hints(Rules).items() if get_origin(hint) is Literal}
 
 
 @dataclass(frozen=True)
