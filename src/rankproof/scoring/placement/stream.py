@@ -32,6 +32,8 @@ from rankproof.scoring.placement.table import Found, Ranked, place_rows, row_key
 _BLOCK = 4 << 20
 """Bytes read at a time: large enough that threads seldom wait for the interpreter, small enough for the caches."""
 _NEWLINE = 10
+_TAIL = PAD + 1
+"""Room behind the text of a block: for a newline that the file lacks, and for the padding."""
 _SHOWN = 20
 
 
@@ -241,52 +243,50 @@ class _Blocks:
         if self._end and not self._carry:
             return None
         size = _BLOCK
-        text = bytearray(b" " * PAD)
-        text += self._carry
+        text = bytearray(PAD + len(self._carry) + size + _TAIL)
+        text[:PAD] = b" " * PAD
+        end = PAD + len(self._carry)
+        text[PAD:end] = self._carry
         while True:
-            if not self._end:
-                self._fill(text, size)
+            end = self._fill(text, end)
             if self._number == 0 and text.startswith(BOM, PAD):
                 del text[PAD : PAD + len(BOM)]
-            cut = len(text) if self._end else _last_query(text)
+                end -= len(BOM)
+            cut = end if self._end else _last_query(text, end)
             if cut is not None:
                 break
+            text += bytes(size)
             size *= 2
-        self._carry = bytes(text[cut:])
-        del text[cut:]
-        if len(text) == PAD:
+        self._carry = bytes(text[cut:end])
+        if cut == PAD:
             return None
-        if text[-1] != _NEWLINE:
-            text.append(_NEWLINE)
+        if text[cut - 1] != _NEWLINE:
+            text[cut] = _NEWLINE
+            cut += 1
         if self._number == 0:
             self.tag = _last_word(text)
-        text += b" " * PAD
+        text[cut : cut + PAD] = b" " * PAD
         self._number += 1
-        return _Block(self._number, np.frombuffer(text, np.uint8))
+        return _Block(self._number, np.frombuffer(text, np.uint8, cut + PAD))
 
-    def _fill(self, text: bytearray, size: int) -> None:
-        """Read more text, at least until the stream pauses."""
-        at = len(text)
-        text += bytes(size)
-        view = memoryview(text)
-        end = at
-        while end < len(text):
-            got = self._file.readinto(view[end:])
-            if not got:
-                self._end = True
-                break
-            end += got
-        view.release()
-        del text[end:]
+    def _fill(self, text: bytearray, at: int) -> int:
+        """Read more text from there on, up to the tail or the end of the stream; returns where it ends."""
+        end, limit = at, len(text) - _TAIL
+        with memoryview(text) as view:
+            while end < limit and not self._end:
+                got = self._file.readinto(view[end:limit])
+                self._end = not got
+                end += got or 0
         self._read += end - at
         if self._progress is not None:
             total = self._status.st_size if self._status is not None else None
             self._progress(self._read, total)
+        return end
 
 
-def _last_query(text: bytearray) -> int | None:
+def _last_query(text: bytearray, end: int) -> int | None:
     """Where the lines of the last query of the text begin, or None where no other query stands before it."""
-    line_end = text.rfind(b"\n")
+    line_end = text.rfind(b"\n", PAD, end)
     if line_end < 0:
         return None
     same = text.rfind(b"\n", PAD, line_end) + 1 or PAD

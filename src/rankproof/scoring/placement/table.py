@@ -83,10 +83,14 @@ def _count(
 ) -> Found:
     begin, end = ranked.starts[group], ranked.starts[group + 1]
     score = ranked.scores[row]
-    if ranking is None and _stands_alone(ordered, row, begin, end):
-        above = row - begin
-        return Found(judgment, above, np.ones_like(above), np.zeros_like(above))
-    first, last = tie_span(ordered, begin, end, score, score)
+    if ranking is None:
+        # In order as it stands: only the neighbours can have the same score.
+        first, last = row.copy(), row + 1
+        unsure = np.flatnonzero(~_stands_alone(ordered, row, begin, end))
+    else:
+        first, last = np.empty_like(row), np.empty_like(row)
+        unsure = np.arange(len(row))
+    first[unsure], last[unsure] = tie_span(ordered, begin[unsure], end[unsure], score[unsure], score[unsure])
     above, tied = first - begin, last - first
     place = np.zeros_like(above)
     shared = np.flatnonzero(tied > 1)
@@ -95,12 +99,13 @@ def _count(
     return Found(judgment, above, tied, place)
 
 
-def _stands_alone(ordered: Floats, row: Ints, begin: Ints, end: Ints) -> bool:
-    """Whether none of the rows has a neighbour of the same score in its group."""
+def _stands_alone(ordered: Floats, row: Ints, begin: Ints, end: Ints) -> NDArray[np.bool_]:
+    """Which of the rows have no neighbour of the same score in their group."""
     score = ordered[row]
     like_previous = (row > begin) & (ordered[np.maximum(row - 1, 0)] == score)
     like_next = (row + 1 < end) & (ordered[np.minimum(row + 1, len(ordered) - 1)] == score)
-    return not (like_previous | like_next).any()
+    alone: NDArray[np.bool_] = ~(like_previous | like_next)
+    return alone
 
 
 def tie_span(ordered: Floats, begin: Ints, end: Ints, low: Floats, high: Floats) -> tuple[Ints, Ints]:
