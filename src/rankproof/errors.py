@@ -64,12 +64,15 @@ class BadInput(RankproofError):
 
     exit_code = 3
 
-    def __init__(self, faults: Sequence[Fault], *, more: int = 0) -> None:
+    def __init__(self, faults: Sequence[Fault], *, more: int = 0, unread: bool = False) -> None:
         self.faults = tuple(faults[:MAX_FAULTS])
         self.more = more + max(0, len(faults) - MAX_FAULTS)
         lines = [str(fault) for fault in self.faults]
-        if self.more:
-            lines.append(f"… and {self.more:,} more")
+        if self.more or unread:
+            least = "at least " if unread and self.more else ""
+            lines.append(
+                f"… and {least}{self.more:,} more" if self.more else "… and perhaps more: the rest was not read"
+            )
         super().__init__("\n".join(lines))
 
     @classmethod

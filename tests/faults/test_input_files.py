@@ -79,7 +79,7 @@ BAD_RUNS = {
     "invalid UTF-8": (bad_run(b"q1 Q0 b\xff 2 1.5 t"), "bad.run:2: byte 0xff is not valid UTF-8"),
     "a document twice, same score": (
         bad_run(b"q1 Q0 a 2 2.5 t"),
-        "bad.run:2: document 'a' stands twice for query 'q1' (1 lines apart), both times with 2.5; keep one of them",
+        "bad.run:2: document 'a' stands twice for query 'q1' (1 line apart), both times with 2.5; keep one of them",
     ),
     "a document twice, other score": (bad_run(b"q1 Q0 a 2 1.5 t"), "once with 2.5 and once with 1.5; keep one of them"),
 }
@@ -138,6 +138,25 @@ def test_all_faults_are_told_up_to_twenty_and_the_rest_counted(
     assert lines[0].endswith("bad.txt:1: grade 'yes' is not a number")
     assert lines[19].endswith("bad.txt:20: grade 'yes' is not a number")
     assert lines[20] == "rankproof: … and 10 more"
+
+
+def test_faults_of_a_run_beyond_twenty_are_counted_too(tmp_path: Path) -> None:
+    path = tmp_path / "bad.run"
+    path.write_text("".join(f"q1 Q0 d{i} 1 x t\n" for i in range(1, 31)))
+    with pytest.raises(rankproof.BadInput) as caught:
+        rankproof.evaluate({"q1": {"d1": 1}}, path, "RR")
+    assert (len(caught.value.faults), caught.value.more) == (20, 10)
+    assert str(caught.value).endswith("… and 10 more")
+
+
+def test_a_file_that_stands_twice_in_itself_is_told_in_one_breath(tmp_path: Path) -> None:
+    path = tmp_path / "twice.run"
+    text = "".join(f"q{q} Q0 d{i} 1 {i} t\n" for q in range(3) for i in range(1000))
+    path.write_text(text + text)
+    with pytest.raises(rankproof.BadInput) as caught:
+        rankproof.evaluate({"q1": {"d1": 1}}, path, "RR")
+    assert caught.value.faults[0].line == 3001
+    assert caught.value.more == 2980
 
 
 def test_line_numbers_count_from_the_start_of_a_big_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,6 +247,7 @@ def test_a_bad_dict_is_refused_with_query_and_document(what: str) -> None:
     with pytest.raises(rankproof.BadInput) as caught:
         rankproof.evaluate({"q1": {"a": 1}}, data, "RR")
     assert message in str(caught.value)
+    assert caught.value.exit_code == 3
 
 
 def test_a_bad_score_in_a_query_that_nobody_judged_is_refused_too() -> None:

@@ -29,9 +29,13 @@ class Faults:
         return list(self._found)
 
     @property
-    def full(self) -> bool:
-        """Whether there are more faults than will be shown."""
-        return self._more > 0
+    def more(self) -> int:
+        """How many there are besides."""
+        return self._more
+
+    def add_more(self, n: int) -> None:
+        """Note faults that are merely counted."""
+        self._more += n
 
     def raise_any(self) -> None:
         """Refuse the source if anything is wrong with it."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rankproof.data.faults import Faults
 from rankproof.data.ids import Ids, Words, refuse_half_characters, salted
 from rankproof.data.lookup import RowIndex
+from rankproof.errors import MAX_FAULTS
 
 
 class Table:
@@ -123,20 +124,24 @@ def refuse_repeats(table: Table, *, source: str, lines: NDArray[np.int64] | None
     pairs = table.index.repeated()
     if not len(pairs):
         return
-    real = table.docs.take(pairs[:, 0]).equal(table.docs.take(pairs[:, 1]))
+    pairs = pairs[table.docs.take(pairs[:, 0]).equal(table.docs.take(pairs[:, 1]))]
+    places = pairs if lines is None else np.sort(lines[pairs], axis=1)
+    order = np.lexsort((places[:, 0], places[:, 1]))
     faults = Faults(source)
-    found = []
-    for first, again in pairs[real].tolist():
-        a, b = (first, again) if lines is None else sorted((int(lines[first]), int(lines[again])))
-        found.append((b, a, first, again))
-    for b, a, first, again in sorted(found):
-        query = table.query_ids[int(np.searchsorted(table.starts, first, "right")) - 1]
-        one, other = table.values[first], table.values[again]
-        what = f"document {table.docs[first]!r} stands twice for query {query!r}"
-        values = f"both times with {one:g}" if one == other else f"once with {one:g} and once with {other:g}"
-        where = "" if lines is None else f" (first on line {a})"
-        faults.add(f"{what}{where}, {values}; keep one of them", None if lines is None else b)
+    for at in order[:MAX_FAULTS].tolist():
+        one, again = pairs[at].tolist()
+        query = table.query_ids[int(np.searchsorted(table.starts, one, "right")) - 1]
+        where = "" if lines is None else f" (first on line {places[at, 0]})"
+        message = repeat_message(table.docs[one], query, where, table.values[one], table.values[again])
+        faults.add(message, None if lines is None else int(places[at, 1]))
+    faults.add_more(len(order) - min(len(order), MAX_FAULTS))
     faults.raise_any()
+
+
+def repeat_message(doc: str, query: str, where: str, one: float, other: float) -> str:
+    """What is said of a document that stands twice."""
+    values = f"both times with {one:g}" if one == other else f"once with {one:g} and once with {other:g}"
+    return f"document {doc!r} stands twice for query {query!r}{where}, {values}; keep one of them"
 
 
 def table_from_mapping(

@@ -22,8 +22,8 @@ from rankproof.data.formats.trec import RUN, read_trec_run
 from rankproof.data.ids import PAD, Ids, Words
 from rankproof.data.lines import Rows, read_carefully, rows_of_buffer
 from rankproof.data.lookup import RowIndex
-from rankproof.data.table import name_keys
-from rankproof.errors import BadInput, Fault, NothingToEvaluate
+from rankproof.data.table import name_keys, repeat_message
+from rankproof.errors import MAX_FAULTS, BadInput, Fault, NothingToEvaluate, count
 from rankproof.measures.judged import Ints
 from rankproof.scoring.placement.facts import Order, Placement, Prepared, f32
 from rankproof.scoring.placement.runs import place_run
@@ -65,7 +65,7 @@ class _Placed:
     extra: list[str]
     """Queries that are not judged, the first ones."""
     found: Found | None
-    faults: list[Fault]
+    faults: Faults
 
 
 def place_stream(
@@ -124,6 +124,7 @@ class _Stream:
             if failures:
                 raise failures[0]
             blocks.refuse_change()
+            self.unread = not blocks.at_end
             self.tag = blocks.tag
         return self._joined(sorted(results, key=lambda placed: placed.number))
 
@@ -138,7 +139,7 @@ class _Stream:
             rows = read_carefully(block.buffer[PAD:-PAD].tobytes()[:-1], RUN, faults)
         if len(faults) or not len(rows):
             none = np.zeros(0, np.int64)
-            return _Placed(block.number, n_lines, none.view(np.uint64), none, none, [], None, faults.found)
+            return _Placed(block.number, n_lines, none.view(np.uint64), none, none, [], None, faults)
         first = np.concatenate(([0], np.flatnonzero(rows.queries.differs_from_previous()) + 1))
         starts = np.append(first, len(rows))
         queries = rows.queries.take(first)
@@ -149,10 +150,10 @@ class _Stream:
         scores = f32(rows.values) if self.single else rows.values
         found = place_rows(self.prepared, Ranked(starts, rows.docs, scores, index), numbers, self.order)
         extra = queries.take(np.flatnonzero(numbers < 0)[:_SHOWN]).strings()
-        return _Placed(block.number, n_lines, keys, numbers, np.diff(starts), extra, found, faults.found)
+        return _Placed(block.number, n_lines, keys, numbers, np.diff(starts), extra, found, faults)
 
     def _joined(self, results: list[_Placed]) -> Placement:
-        _raise_faults(results)
+        _raise_faults(results, unread=self.unread)
         keys = np.concatenate([placed.queries for placed in results])
         if not len(keys):
             raise NothingToEvaluate(f"{self.source}: there is no row in it")
@@ -179,26 +180,26 @@ def _note_repeats(index: RowIndex, rows: Rows, starts: Ints, queries: Ids, fault
     pairs = index.repeated()
     if not len(pairs):
         return
-    real = rows.docs.take(pairs[:, 0]).equal(rows.docs.take(pairs[:, 1]))
-    for one, again in pairs[real].tolist():
+    pairs = pairs[rows.docs.take(pairs[:, 0]).equal(rows.docs.take(pairs[:, 1]))]
+    for one, again in pairs[:MAX_FAULTS].tolist():
         query = queries[int(np.searchsorted(starts, one, "right")) - 1]
         first, line = (at + 1 if rows.lines is None else int(rows.lines[at]) for at in (one, again))
-        a, b = rows.values[one], rows.values[again]
-        scores = f"both times with {a:g}" if a == b else f"once with {a:g} and once with {b:g}"
-        # The line of the first one is relative; `_raise_faults` moves the fault to its place in the file.
-        message = f"document {rows.docs[one]!r} stands twice for query {query!r} ({line - first} lines apart), {scores}"
-        faults.add(f"{message}; keep one of them", line)
+        # Lines are counted from the start of the block; `_raise_faults` moves the fault to its place in the file.
+        apart = f" ({count(line - first, 'line', 'lines')} apart)"
+        faults.add(repeat_message(rows.docs[one], query, apart, rows.values[one], rows.values[again]), line)
+    faults.add_more(len(pairs) - min(len(pairs), MAX_FAULTS))
 
 
-def _raise_faults(results: list[_Placed]) -> None:
+def _raise_faults(results: list[_Placed], *, unread: bool) -> None:
     """Refuse the file if any block has faults, with line numbers counted from the start of the file."""
     found: list[Fault] = []
     before = 0
     for placed in results:
-        found += [fault._replace(line=before + fault.line if fault.line else None) for fault in placed.faults]
+        moved = [fault._replace(line=before + fault.line if fault.line else None) for fault in placed.faults.found]
+        found += moved
         before += placed.n_lines
     if found:
-        raise BadInput(found)
+        raise BadInput(found, more=sum(placed.faults.more for placed in results), unread=unread)
 
 
 class _Blocks:
@@ -234,13 +235,18 @@ class _Blocks:
         if (now.st_size, now.st_mtime_ns) != (self._status.st_size, self._status.st_mtime_ns):
             raise BadInput.of(source_name(self._path), "the file changed while it was read; run the command again")
 
+    @property
+    def at_end(self) -> bool:
+        """Whether everything was handed out."""
+        return self._end and not self._carry
+
     def next(self) -> _Block | None:
         """The next block, or None at the end."""
         with self._lock:
             return self._next()
 
     def _next(self) -> _Block | None:
-        if self._end and not self._carry:
+        if self.at_end:
             return None
         size = _BLOCK
         text = bytearray(PAD + len(self._carry) + size + _TAIL)
