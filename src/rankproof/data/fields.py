@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankproof.data.ids import PAD, Offsets
+
+_KEPT_SIZE = 16 << 20
+"""Texts up to this size share the arrays that are kept."""
 
 SPACE, NEWLINE, RETURN, HASH, TAB = 32, 10, 13, 35, 9
 
@@ -23,6 +27,19 @@ class Fields:
     """Whether each line of the text is a row, so that rows and lines are counted alike."""
 
 
+_kept = threading.local()
+
+
+def _scratch(size: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Two arrays of flags that each thread keeps: fresh ones would cost more than what is done with them."""
+    pair: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = getattr(_kept, "pair", None)
+    if size > _KEPT_SIZE:
+        return np.empty(size, np.bool_), np.empty(size, np.bool_)
+    if pair is None or len(pair[0]) < size:
+        pair = _kept.pair = (np.empty(size + size // 8, np.bool_), np.empty(size + size // 8, np.bool_))
+    return pair[0][:size], pair[1][:size]
+
+
 def split_fields(buffer: NDArray[np.uint8], columns: int, wanted: tuple[int, ...]) -> Fields | None:
     """The wanted fields of every line of a padded buffer that ends in a newline.
 
@@ -32,16 +49,16 @@ def split_fields(buffer: NDArray[np.uint8], columns: int, wanted: tuple[int, ...
     text = buffer[PAD:-PAD]
     if not len(text) or text.min() < TAB or text.max() > 127:
         return None
-    is_blank = text <= SPACE
-    blank = np.flatnonzero(is_blank)
+    is_blank, flags = _scratch(len(text))
+    blank = np.flatnonzero(np.less_equal(text, SPACE, out=is_blank))
     line_ends = blank[columns - 1 :: columns]
     regular = (
         len(blank) % columns == 0
         and text[0] > SPACE
         and bool((text[line_ends] == NEWLINE).all())
-        and np.count_nonzero(text == NEWLINE) == len(line_ends)
-        and not (is_blank[1:] & is_blank[:-1]).any()
-        and not (text == RETURN).any()
+        and np.count_nonzero(np.equal(text, NEWLINE, out=flags)) == len(line_ends)
+        and not np.logical_and(is_blank[1:], is_blank[:-1], out=flags[1:]).any()
+        and not np.equal(text, RETURN, out=flags).any()
     )
     if not regular:
         return _split_spaced(buffer, is_blank, columns, wanted)

@@ -29,7 +29,7 @@ from rankproof.scoring.placement.facts import Order, Placement, Prepared, f32
 from rankproof.scoring.placement.runs import place_run
 from rankproof.scoring.placement.table import Found, Ranked, place_rows, row_keys
 
-_BLOCK = 4 << 20
+_BLOCK = 2 << 20
 """Bytes read at a time: large enough that threads seldom wait for the interpreter, small enough for the caches."""
 _NEWLINE = 10
 _TAIL = PAD + 1
@@ -49,6 +49,8 @@ class _Block:
     number: int
     buffer: NDArray[np.uint8]
     """Whole lines, padded; ends in a newline."""
+    memory: bytearray
+    """What the buffer looks at; to be used again for a later block."""
 
 
 @dataclass(frozen=True)
@@ -107,11 +109,14 @@ class _Stream:
             failures: list[BaseException] = []
 
             def work() -> None:
+                memory: bytearray | None = None
                 try:
-                    while not failures and (block := blocks.next()) is not None:
+                    while not failures and (block := blocks.next(memory)) is not None:
                         results.append(self._block(block))
                         if len(results[-1].faults) >= _SHOWN:
                             return
+                        memory = block.memory
+                        del block
                 except BaseException as exc:
                     failures.append(exc)
 
@@ -240,16 +245,18 @@ class _Blocks:
         """Whether everything was handed out."""
         return self._end and not self._carry
 
-    def next(self) -> _Block | None:
-        """The next block, or None at the end."""
+    def next(self, memory: bytearray | None = None) -> _Block | None:
+        """The next block, or None at the end. The memory of a block that is done with may be given to be used again."""
         with self._lock:
-            return self._next()
+            return self._next(memory)
 
-    def _next(self) -> _Block | None:
+    def _next(self, memory: bytearray | None) -> _Block | None:
         if self.at_end:
             return None
         size = _BLOCK
-        text = bytearray(PAD + len(self._carry) + size + _TAIL)
+        # A quarter more than a block holds what the last one left over, so that the memory fits every time.
+        room = PAD + max(len(self._carry), size // 4) + size + _TAIL
+        text = memory if memory is not None and len(memory) == room else bytearray(room)
         text[:PAD] = b" " * PAD
         end = PAD + len(self._carry)
         text[PAD:end] = self._carry
@@ -273,7 +280,7 @@ class _Blocks:
             self.tag = _last_word(text)
         text[cut : cut + PAD] = b" " * PAD
         self._number += 1
-        return _Block(self._number, np.frombuffer(text, np.uint8, cut + PAD))
+        return _Block(self._number, np.frombuffer(text, np.uint8, cut + PAD), text)
 
     def _fill(self, text: bytearray, at: int) -> int:
         """Read more text from there on, up to the tail or the end of the stream; returns where it ends."""
