@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import rankproof
@@ -83,27 +83,24 @@ def test_a_query_scores_the_same_alone_and_among_others(own: Family, cases: list
             assert alone[query] == pytest.approx(together[query], abs=1e-12)
 
 
-# Lifting a relevant document can lower these: they judge the set returned, or sample, or count.
-NOT_MONOTONE = {"infAP"}
+# Lifting a relevant document can lower these: infAP estimates from a sample, the others count what is judged.
+NOT_MONOTONE = {"infAP", "Judged", "Unjudged", "RBPResidual"}
 
 
 @pytest.mark.parametrize("own", [own for own in EVERY if own.name not in NOT_MONOTONE], ids=lambda own: own.name)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(judged=grades, order=st.permutations(DOCS), k=st.integers(1, 14), at_rank=st.integers(1, 11))
 def test_lifting_a_better_document_by_one_rank_never_hurts(
     own: Family, judged: dict[str, int], order: list[str], k: int, at_rank: int
 ) -> None:
     judged = {doc: max(grade, 0) for doc, grade in judged.items()}
     upper, lower = order[at_rank - 1], order[at_rank]
-    if judged.get(upper, 0) >= judged.get(lower, 0):
-        return
+    assume(judged.get(upper, 0) < judged.get(lower, 0))
     lifted = [*order[: at_rank - 1], lower, upper, *order[at_rank + 1 :]]
     before, after = (
         rankproof.evaluate({"q": judged}, {"q": {d: float(-i) for i, d in enumerate(docs)}}, at(own, k)).values[0, 0]
         for docs in (order, lifted)
     )
-    if own.name in {"Judged", "Unjudged", "RBPResidual"}:
-        return
     assert after >= before - 1e-12
 
 
@@ -125,5 +122,6 @@ def test_every_alias_reads_as_its_measure(own: Family) -> None:
 
 @pytest.mark.parametrize("own", EVERY, ids=lambda own: own.name)
 def test_every_measure_says_what_it_is(own: Family) -> None:
-    assert len(own.doc.split()) > 4
-    assert own.doc.split("\n")[0].rstrip().endswith((".", ";", ",")) or "\n" in own.doc
+    first = own.doc.split("\n\n")[0]
+    assert first[0].isupper() or first[0].isdigit()
+    assert first.endswith(".")

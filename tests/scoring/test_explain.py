@@ -35,6 +35,12 @@ def test_a_preset_that_refuses_the_input_is_told_with_its_reason() -> None:
     assert "missing from the run" in found.refusals[0]
 
 
+def test_the_run_of_the_caller_is_left_as_it_was() -> None:
+    run = rankproof.Run.of(RUN)
+    rankproof.explain(QRELS, run, "RR", "default", "trec_eval")
+    assert run.name is None
+
+
 def test_the_effects_and_what_they_do_together_add_up() -> None:
     (found,) = rankproof.explain(QRELS, RUN, "RR", "trec_eval", "sentence-transformers").differences
     total = found.second - found.first  # type: ignore[operator]

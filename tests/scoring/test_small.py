@@ -59,6 +59,14 @@ def test_both_roads_give_the_same_bits(seed: int) -> None:
     assert whole.coverage == main.coverage
 
 
+def test_the_coverage_is_that_of_the_values_even_if_the_dicts_change_later() -> None:
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
+    scores = rankproof.evaluate(qrels, run, "P@1")
+    qrels["q2"] = {"b": 1}
+    run["q"].clear()
+    assert (scores.coverage.n_judged_queries, scores.coverage.judged_at) == (1, {1: 1.0})
+
+
 ASIDE: dict[str, tuple[dict[Any, Any], dict[Any, Any], str, Rules]] = {
     "another measure": ({"q": {"a": 1}}, {"q": {"a": 1.0}}, "ERR", Rules()),
     "another parameter": ({"q": {"a": 1}}, {"q": {"a": 1.0}}, "nDCG(gain='exp')", Rules()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,8 +54,3 @@ class GoldSet:
 
     def __repr__(self) -> str:
         return f"<GoldSet: {len(self.queries):,} queries, {len(self.qrels):,} judgments>"
-
-
-def queries_of(rows: Iterable[tuple[str, str]]) -> tuple[Query, ...]:
-    """Queries from (id, text) pairs."""
-    return tuple(Query(query_id, text) for query_id, text in rows)

@@ -49,16 +49,17 @@ def evaluate(
     """
     if type(qrels) is dict and type(run) is dict:
         chosen = parse_measures(measures)
-        ids_and_values = small_values(qrels, run, chosen, _preset(preset, rules))
-        if ids_and_values is not None:
-            ids, values = ids_and_values
-            whole = partial(_evaluated, qrels, run, chosen, preset, rules)
-            return Scores(chosen, ids, values, lambda: whole().coverage, _preset(preset, rules))
-    return _evaluated(qrels, run, measures, preset, rules)
-
-
-def _evaluated(qrels: Any, run: Any, measures: Measures, preset: str | Preset, rules: Rules | None) -> Scores:
+        named = _preset(preset, rules)
+        found = small_values(qrels, run, chosen, named)
+        if found is not None:
+            # The caller may change the dicts before the coverage is asked for: it must be that of these values.
+            kept_qrels, kept_run = ({q: dict(row) for q, row in side.items()} for side in (qrels, run))
+            return Scores(chosen, *found, partial(_coverage_of, kept_qrels, kept_run, chosen, named), named)
     return Evaluator(qrels, preset=preset, rules=rules).evaluate(run, measures)
+
+
+def _coverage_of(qrels: Any, run: Any, measures: tuple[Measure, ...], preset: Preset) -> Coverage:
+    return Evaluator(qrels, preset=preset).evaluate(run, measures).coverage
 
 
 class Evaluator:
@@ -100,8 +101,8 @@ class Evaluator:
             name = _stem(run)
             if choose_reader("run", run).format == "trec":
                 return name, place_stream(self.prepared, run, order=order, single=single, progress=progress)
-        name = _stem(run) if is_path(run) else getattr(run, "name", None) or "run"
         held = Run.of(run)
+        name = _stem(run) if is_path(run) else held.name or held.source
         if rules.self_match == "drop":
             held = _without_self_matches(held)
         if suits(held):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from rankproof.data.qrels import Qrels
 from rankproof.data.run import Run
@@ -75,17 +75,16 @@ def explain(qrels: Any, run: Any, measures: Measures, first: str | Preset, secon
         raise UsageError(f"Both presets are {one.name!r}; name two different ones.")
     chosen = parse_measures(measures)
     judged, held = Qrels.of(qrels), Run.of(run)
-    held.name = held.name or (str(held.source) if held.source != "run" else None)
     outcome = {name: _scores(judged, held, chosen, p) for name, p in (("first", one), ("second", two))}
     base = outcome["first"]
-    steps = [(rule, a, b, _scores(judged, held, chosen, step)) for rule, a, b, step in _steps(one, two)]
+    steps = [(step, _scores(judged, held, chosen, step.preset)) for step in _steps(one, two)]
     differences = []
     for position, measure in enumerate(chosen):
         values = [_mean(outcome[name], position) for name in ("first", "second")]
         changes = [
-            _change(rule, a, b, base, scores, position)
-            for rule, a, b, scores in steps
-            if not rule.endswith(")") or rule.startswith(f"{measure.family}(")
+            _change(step, base, scores, position)
+            for step, scores in steps
+            if step.family is None or step.family == measure.family
         ]
         changes.sort(key=lambda change: -abs(change.effect or 0.0))
         differences.append(Difference(measure, values[0], values[1], tuple(changes)))
@@ -108,25 +107,35 @@ def _mean(scores: Scores | RankproofError, position: int) -> float | None:
     return None if isinstance(scores, RankproofError) else list(scores.mean().values())[position]
 
 
-def _steps(one: Preset, two: Preset) -> Iterator[tuple[str, Any, Any, Preset]]:
+class _Step(NamedTuple):
+    """The first preset with one rule, or one parameter default of a measure, as in the second."""
+
+    rule: str
+    first: Any
+    second: Any
+    preset: Preset
+    family: str | None = None
+    """The measure whose parameter it is."""
+
+
+def _steps(one: Preset, two: Preset) -> Iterator[_Step]:
     """The first preset with one rule of the second at a time."""
     theirs = two.rules.as_dict()
     for rule, value in one.rules.as_dict().items():
         if value != theirs[rule]:
-            yield rule, value, theirs[rule], replace(one.with_rules(**{rule: theirs[rule]}), name=f"{one.name}+{rule}")
+            yield _Step(rule, value, theirs[rule], one.with_rules(**{rule: theirs[rule]}))
     for name in sorted({*one.defaults, *two.defaults}):
         own = family(name).parameters
         a, b = ({**own, **p.defaults.get(name, {})} for p in (one, two))
         for parameter in own:
             if a[parameter] != b[parameter]:
                 changed = {**dict(one.defaults.get(name, {})), parameter: b[parameter]}
-                step = replace(one, defaults={**one.defaults, name: changed}, name=f"{one.name}+{parameter}")
-                yield f"{name}({parameter})", a[parameter], b[parameter], step
+                step = replace(one, defaults={**one.defaults, name: changed})
+                yield _Step(f"{name}({parameter})", a[parameter], b[parameter], step, name)
 
 
-def _change(
-    rule: str, a: Any, b: Any, base: Scores | RankproofError, scores: Scores | RankproofError, position: int
-) -> Change:
+def _change(step: _Step, base: Scores | RankproofError, scores: Scores | RankproofError, position: int) -> Change:
+    rule, a, b = step.rule, step.first, step.second
     if isinstance(scores, RankproofError):
         return Change(rule, a, b, None, None, (), str(scores).splitlines()[0])
     mean = _mean(scores, position)
