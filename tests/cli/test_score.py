@@ -142,3 +142,10 @@ def test_terminal_escapes_in_ids_are_not_sent_to_the_terminal(files: Path, capfd
     Path("esc.run").write_text("q\u202e1 Q0 a 1 1 t\n")
     assert run(["score", "qrels.txt", "esc.run", "-m", "RR", "--per-query"]) == 0
     assert "\u202e" not in capfd.readouterr().out
+
+
+def test_judgments_and_run_in_the_wrong_order_are_told_so(files: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["score", "good.run", "qrels.txt", "-m", "RR"]) == 3
+    err = capfd.readouterr().err
+    assert "good.run: cannot tell what kind of qrels file this is" in err
+    assert "It looks like a run file (query Q0 document rank score tag): judgments come first, then the runs." in err

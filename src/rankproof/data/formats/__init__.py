@@ -147,11 +147,22 @@ def choose_reader(noun: Noun, path: PathLike, format: str | None = None) -> Read
         return fitting[0]
     if seen.head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise BadInput.of(seen.name, "the text is UTF-16; save it as UTF-8", 1)
-    known = "; ".join(f"{reader.format} ({reader.about})" for reader in available)
     what = "several formats fit" if fitting else "no format fits"
     line = seen.first_line[:80].decode(errors="replace")
     shown = f"the folder {seen.name}" if seen.folder else f"its first line {line!r}"
-    raise BadInput.of(seen.name, f"cannot tell what kind of {noun} file this is: {what} {shown}. Known are {known}")
+    raise BadInput.of(
+        seen.name, f"cannot tell what kind of {noun} file this is: {what} {shown}. {_way_out(noun, seen)}"
+    )
+
+
+def _way_out(noun: Noun, seen: Sample) -> str:
+    """Where the file belongs, if it is known as something else; otherwise what is known."""
+    if noun in ("qrels", "run"):
+        other: Noun = "run" if noun == "qrels" else "qrels"
+        for reader in readers(other):
+            if reader.matches(seen):
+                return f"It looks like a {other} file ({reader.about}): judgments come first, then the runs."
+    return "Known are " + "; ".join(f"{reader.format} ({reader.about})" for reader in readers(noun))
 
 
 def _read(noun: Noun, path: PathLike, format: str | None) -> Any:  # noqa: A002
