@@ -16,7 +16,7 @@ from random import Random
 from typing import Any
 
 from tests.conformance import formulas
-from tests.conformance.cases import Case, random_case
+from tests.conformance.cases import Case, Results, random_case
 
 FOLDER = Path(__file__).parent / "recorded"
 SCHEMA_VERSION = 1
@@ -29,6 +29,11 @@ RANX = [
 ]  # fmt: skip
 RANX_BINARY = ["rbp.80", "rbp.95"]
 RANX_JUDGED = ["bpref"]
+RANX_BY_RANK = {"rrf": "rrf", "isr": "isr", "borda": "bordafuse"}
+RANX_BY_SCORE = {
+    "combsum": "sum", "combmnz": "mnz", "combanz": "anz", "combmax": "max", "combmin": "min", "combmed": "med",
+}  # fmt: skip
+RANX_NORMS = {"none": None, "min-max": "min-max", "z-score": "zmuv", "rank": "rank", "max": "max", "sum": "sum"}
 
 Query = Callable[[Mapping[str, int], Mapping[str, float]], formulas.Values]
 
@@ -36,7 +41,7 @@ Query = Callable[[Mapping[str, int], Mapping[str, float]], formulas.Values]
 def main() -> int:
     """Write every recording; returns the exit code."""
     try:
-        recordings = {"ranx": ranx(), "scikit-learn": scikit_learn()}
+        recordings = {"ranx": ranx(), "ranx-fusion": ranx_fusion(), "scikit-learn": scikit_learn()}
     except ImportError as exc:
         print(f'{exc}. Needs: pip install "rankproof[peers]"', file=sys.stderr)
         return 2
@@ -89,6 +94,61 @@ def ranx() -> dict[str, Any]:
 def _with_both_kinds(case: Case) -> Case:
     """Every query with a relevant and a non-relevant judgment, without which ranx's bpref is not a number."""
     return Case({query: {**grades, "yes": 1, "no": 0} for query, grades in case.qrels.items()}, case.run)
+
+
+def ranx_fusion() -> dict[str, Any]:
+    """ranx's fusions of runs on which its rules and ours agree; test_ranx_fusion says where they do not.
+
+    Scores are positive and without ties, lists have two documents or more, and every run has every query. In one case
+    out of two all runs have the same documents, which is where the treatment of absent ones cannot differ.
+    """
+    rng = Random(13)
+    recorded = []
+    for number in range(10):
+        runs = _runs_to_fuse(rng, n_runs=2 if number % 5 == 4 else 3, complete=number % 2 == 0)
+        fused = {by: _ranx_fused(runs, method, None) for by, method in RANX_BY_RANK.items()}
+        fused["rrf k=10"] = _ranx_fused(runs, "rrf", None, {"k": 10})
+        for by, method in RANX_BY_SCORE.items():
+            for ours, norm in RANX_NORMS.items():
+                fused[f"{by} {ours}"] = _ranx_fused(runs, method, norm)
+        weights = [0.25, 0.5, 0.75][: len(runs)]
+        fused["weighted min-max"] = _ranx_fused(runs, "wsum", "min-max", {"weights": weights})
+        if _every_majority_is_transitive(runs):
+            fused["condorcet"] = _ranx_fused(runs, "condorcet", None)
+        recorded.append({"runs": runs, "fused": fused})
+    return {"tool": {"name": "ranx", "version": version("ranx")}, "source": "run", "cases": recorded}
+
+
+def _runs_to_fuse(rng: Random, *, n_runs: int, complete: bool) -> list[Results]:
+    pool = [f"d{i}" for i in range(6)]
+    shared = rng.sample(pool, 5)
+    runs = []
+    for _ in range(n_runs):
+        docs = rng.sample(shared, len(shared)) if complete else rng.sample(pool, rng.randint(2, 5))
+        scores = [number / 64 for number in rng.sample(range(1, 4096), len(docs))]
+        runs.append({"q": dict(zip(docs, scores, strict=True))})
+    return runs
+
+
+def _ranx_fused(runs: list[Results], method: str, norm: str | None, params: dict[str, Any] | None = None) -> Results:
+    from ranx import Run, fuse
+
+    fused = fuse([Run(run) for run in runs], norm=norm, method=method, params=params)
+    return {query: {doc: float(score) for doc, score in row.items()} for query, row in fused.to_dict().items()}
+
+
+def _every_majority_is_transitive(runs: list[Results]) -> bool:
+    """Whether all runs rank the same documents, and the votes on them order them strictly, without a circle."""
+    for query, row in runs[0].items():
+        if any(run[query].keys() != row.keys() for run in runs):
+            return False
+        wins = {
+            one: sum(sum(run[query][one] > run[query][other] for run in runs) * 2 > len(runs) for other in row)
+            for one in row
+        }
+        if sorted(wins.values()) != list(range(len(row))):
+            return False
+    return True
 
 
 def scikit_learn() -> dict[str, Any]:

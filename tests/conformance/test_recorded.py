@@ -39,7 +39,7 @@ def test_a_recording_says_what_it_was_recorded_from(path: Path) -> None:
 
 def test_the_recordings_are_small_and_complete() -> None:
     assert {path.stem for path in RECORDINGS} == {
-        "beir", "elasticsearch", "opensearch", "ranx", "scikit-learn", "sentence-transformers",
+        "beir", "elasticsearch", "opensearch", "ranx", "ranx-fusion", "scikit-learn", "sentence-transformers",
     }  # fmt: skip
     assert sum(path.stat().st_size for path in RECORDINGS) < 200_000
 

@@ -51,7 +51,7 @@ def _unpack(target: Path) -> None:
 def _next_steps(folder: str) -> str:
     q = f"{folder}/qrels.txt"
     return (
+        f"  rankproof compare {q} {folder}/keyword.run {folder}/vector.run -m nDCG@3\n"
         f"  rankproof score {q} {folder}/keyword.run {folder}/vector.run -m nDCG@3 --group-by {folder}/groups.tsv\n"
-        f"  rankproof score {q} {folder}/keyword.run -m RR --per-query\n"
         f"  rankproof explain {q} {folder}/keyword.run -m RR --preset trec_eval --preset sentence-transformers\n"
     )

@@ -14,9 +14,15 @@ from rankproof.errors import RankproofError
 
 # The help of each verb stands here as well, so that `--help` imports none of them.
 VERBS = {
+    "compare": "Say whether one run is better than another, with proof.",
+    "correlate": "Say whether measures or judgments order systems alike.",
     "demo": "Score and explain the bundled example.",
+    "discriminate": "Say how many pairs of systems a measure tells apart.",
     "explain": "Say which rule makes two presets give different numbers.",
+    "fuse": "Make one run of several.",
     "measures": "List the measures, or describe one.",
+    "overlap": "Say how much runs have in common.",
+    "power": "Say how many queries it takes to see a difference.",
     "presets": "List the presets and their rules.",
     "score": "Score runs against judgments.",
 }

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -26,6 +30,16 @@ def write_result(text: str, path: str | None) -> None:
     write_whole(path, text.encode())
 
 
+_PLOT_WIDTH = 72
+
+
+def plot_room(path: str | None) -> tuple[int, bool]:
+    """How wide a plot may be, and whether it must do with ASCII: the same always, unless a person watches."""
+    if path not in (None, "-") or not sys.stdout.isatty():
+        return _PLOT_WIDTH, False
+    return min(_PLOT_WIDTH, shutil.get_terminal_size().columns), os.environ.get("TERM") == "dumb"
+
+
 def remark(text: str, quiet: bool) -> None:
     """Say something beside the result."""
     if not quiet:
@@ -33,6 +47,7 @@ def remark(text: str, quiet: bool) -> None:
 
 
 _WORTH_SHOWING = 64 << 20
+_WORTH_WAITING = 1.0
 
 
 @contextmanager
@@ -60,5 +75,50 @@ def file_progress(label: str, quiet: bool) -> Iterator[Callable[[int, int | None
             if not task:
                 task.append(bar.add_task(label, total=total))
             bar.update(task[0], completed=done)  # type: ignore[arg-type]
+
+        yield show
+
+
+@contextmanager
+def work_progress(label: str, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on stderr for work that takes more than a second, where a person watches."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    start = time.monotonic()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task: list[Any] = []
+
+        def show(done: int, total: int) -> None:
+            if time.monotonic() - start < _WORTH_WAITING:
+                return
+            if not task:
+                task.append(bar.add_task(label, total=total))
+            bar.update(task[0], completed=done)
+
+        yield show
+
+
+@contextmanager
+def stage_progress(quiet: bool) -> Iterator[Callable[[str, int, int | None], None]]:
+    """A bar on stderr for each thing that is being done, where a person watches."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda what, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def show(what: str, done: int, total: int | None) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=total)
+            bar.update(tasks[what], completed=done, total=total)
 
         yield show

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rankproof.cli.output import file_progress, remark, write_result
-from rankproof.errors import count
+from rankproof.cli.output import write_result
+from rankproof.cli.scored import score_runs
 
 if TYPE_CHECKING:
     from rankproof.scoring.scores import Scores
@@ -64,18 +64,10 @@ def command(
     """
     from rankproof.data.groups import read_groups
     from rankproof.measures.parse import parse_measures
-    from rankproof.scoring.evaluate import Evaluator
 
     chosen = parse_measures(measures or DEFAULT_MEASURES)
     groups = read_groups(groups_file) if groups_file is not None else None
-    evaluator = Evaluator(qrels, preset=preset)
-    judged = evaluator.prepared.qrels
-    judgments, queries = count(len(judged), "judgment", "judgments"), count(len(judged.query_ids), "query", "queries")
-    remark(f"{judged.source}: {judgments} of {queries}", quiet)
-    scores = []
-    for run in runs:
-        with file_progress(run, quiet) as progress:
-            scores.append(evaluator.evaluate(run, chosen, progress=progress))
+    scores = score_runs(qrels, runs, chosen, preset, quiet)
     write_result(_rendered(scores, form, per_query, groups), output)
 
 

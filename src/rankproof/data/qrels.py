@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -71,6 +73,15 @@ class Qrels:
     def query_ids(self) -> list[str]:
         """The judged queries, in order of first appearance."""
         return self.table.query_ids
+
+    @cached_property
+    def digest(self) -> str:
+        """What the judgments are, in whatever order they stand: the same where all of them are the same."""
+        table = self.table
+        queries = table.query_ids
+        rows = zip(table.row_query.tolist(), table.doc_ids, table.values.tolist(), strict=True)
+        lines = sorted(f"{queries[query]}\0{doc}\0{grade!r}\n" for query, doc, grade in rows)
+        return f"sha256:{sha256(''.join(lines).encode()).hexdigest()}"
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """The judgments as query → document → grade; whole grades are ints."""

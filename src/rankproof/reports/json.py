@@ -35,7 +35,10 @@ def scores_json(scores: Sequence[Scores], *, per_query: bool = False, groups: Ma
             run["by_group"] = one.by_group(groups)
             run["group_sizes"] = one.group_sizes(groups)
         runs.append(run)
-    head = {"schema_version": SCHEMA_VERSION, "measures": [str(m) for m in scores[0].measures]}
+    head: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "measures": [str(m) for m in scores[0].measures]}
+    if per_query:
+        # With the values of each query this is a file that `compare` reads, which must know what they rest on.
+        head["judgments"] = scores[0].judgments
     return dump({**head, **rules_data(scores[0].preset), "runs": runs})
 
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping, Sequence
 
+from rankproof.measures.registry import Measure
+from rankproof.reports.sheets import Marked, Sheet, plain
 from rankproof.scoring.explain import Change, Difference, Explanation
-from rankproof.scoring.scores import Scores
+from rankproof.scoring.rules import Preset
+from rankproof.scoring.score_file import NOT_RECORDED
+from rankproof.scoring.scores import Coverage, Scores
 
 _SHOWN_QUERIES = 10
 
@@ -16,16 +20,32 @@ def printable(text: str) -> str:
     return "".join(c if unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Zl", "Zp"} else "�" for c in text)
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in columns: the first to the left, the others to the right."""
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, n_text: int = 1) -> str:
+    """A table in columns: the first ones, of text, to the left, the others to the right."""
     cells = [[printable(cell) for cell in row] for row in (header, *rows)]
     widths = [max(_width(row[i]) for row in cells) for i in range(len(header))]
     lines = []
     for row in cells:
-        padded = [_pad(cell, width, left=i == 0) for i, (cell, width) in enumerate(zip(row, widths, strict=True))]
+        padded = [_pad(cell, width, left=i < n_text) for i, (cell, width) in enumerate(zip(row, widths, strict=True))]
         lines.append("  ".join(padded).rstrip())
     rule = "  ".join("─" * width for width in widths)
     return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def sheet_text(sheet: Sheet) -> str:
+    """A table with its title above and its notes below."""
+    raised = [max((len(_above(row[i])) for row in sheet.rows), default=0) for i in range(len(sheet.header))]
+    # Figures stand below each other, whatever is raised behind them.
+    cells = [[plain(c) + _above(c).ljust(room) for c, room in zip(row, raised, strict=True)] for row in sheet.rows]
+    parts = [sheet.title, table(sheet.header, cells, n_text=sheet.n_text), *sheet.notes]
+    return "\n".join(part for part in parts if part)
+
+
+_SUPERSCRIPTS = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def _above(cell: str | Marked) -> str:
+    return cell.above.translate(_SUPERSCRIPTS) if isinstance(cell, Marked) else ""
 
 
 def _width(text: str) -> int:
@@ -52,7 +72,7 @@ def scores_text(scores: Sequence[Scores], *, per_query: bool = False, groups: Ma
         parts.append(_by_group(scores, groups))
     if per_query:
         parts.append(_by_query(scores))
-    parts.append(_foundation(scores))
+    parts.append(foundation([(s.name, s.coverage) for s in scores], scores[0].preset, scores[0].measures))
     return "\n\n".join(parts) + "\n"
 
 
@@ -84,25 +104,27 @@ def _by_query(scores: Sequence[Scores]) -> str:
     return table(header, rows)
 
 
-def _foundation(scores: Sequence[Scores]) -> str:
+def foundation(coverages: Sequence[tuple[str, Coverage]], preset: Preset, measures: Sequence[Measure]) -> str:
+    """What the figures of each run rest on, and the rules."""
     lines = []
-    texts = {str(s.coverage) for s in scores}
+    texts = {str(coverage) for _, coverage in coverages}
     if len(texts) == 1:
         lines.append(texts.pop())
     else:
-        lines += [f"{printable(s.name)}: {s.coverage}" for s in scores]
-    first = scores[0]
-    lines.append(f"rules: {first.preset.name} ({first.preset.rules})")
-    for name, parameters in sorted(first.preset.defaults.items()):
-        if any(m.family == name for m in first.measures):
+        lines += [f"{printable(name)}: {coverage}" for name, coverage in coverages]
+    if preset == NOT_RECORDED:
+        lines.append("rules: not recorded in the files")
+    else:
+        lines.append(f"rules: {preset.name} ({preset.rules})")
+    for name, parameters in sorted(preset.defaults.items()):
+        if any(m.family == name for m in measures):
             lines.append(f"       {name} with {', '.join(f'{k}={_word(v)}' for k, v in parameters.items())}")
-    for s in scores:
-        if s.coverage.n_fractional:
-            lines.append(
-                f"note: {s.coverage.n_fractional:,} judgments have a grade between 0 and 1; "
-                "they count as relevant only with a threshold such as P(rel=0.5)@10"
-            )
-            break
+    fractional = next((coverage.n_fractional for _, coverage in coverages if coverage.n_fractional), 0)
+    if fractional:
+        lines.append(
+            f"note: {fractional:,} judgments have a grade between 0 and 1; "
+            "they count as relevant only with a threshold such as P(rel=0.5)@10"
+        )
     return "\n".join(lines)
 
 

@@ -54,7 +54,8 @@ def evaluate(
         if found is not None:
             # The caller may change the dicts before the coverage is asked for: it must be that of these values.
             kept_qrels, kept_run = ({q: dict(row) for q, row in side.items()} for side in (qrels, run))
-            return Scores(chosen, *found, partial(_coverage_of, kept_qrels, kept_run, chosen, named), named)
+            coverage = partial(_coverage_of, kept_qrels, kept_run, chosen, named)
+            return Scores(chosen, *found, coverage, named, find_judgments=lambda: Qrels.of(kept_qrels).digest)
     return Evaluator(qrels, preset=preset, rules=rules).evaluate(run, measures)
 
 
@@ -81,7 +82,10 @@ class Evaluator:
         coverage = partial(_coverage, self.prepared, placement, judged, chosen, scored)
         ids = self.prepared.qrels.query_ids
         scored_ids = ids if scored.all() else [ids[i] for i in np.flatnonzero(scored).tolist()]
-        return Scores(chosen, scored_ids, values, coverage, self.preset, name, placement.tag)
+        judgments = self.prepared.qrels
+        return Scores(
+            chosen, scored_ids, values, coverage, self.preset, name, placement.tag, lambda: judgments.digest
+        )  # fmt: skip
 
     def _compute(self, judged: Judged, measures: tuple[Measure, ...]) -> NDArray[np.float64]:
         rules = self.preset.rules

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -87,11 +87,18 @@ class Scores:
     name: str = "run"
     tag: str = ""
     """What the run calls itself, where its file says so."""
+    find_judgments: Callable[[], str] = field(default=str, repr=False, compare=False)
+    """Works out the digest of the judgments when it is first asked for."""
 
     @cached_property
     def coverage(self) -> Coverage:
         """What the figures rest on."""
         return self.find_coverage()
+
+    @cached_property
+    def judgments(self) -> str:
+        """The digest of the judgments that the run was scored against; empty if it is not known."""
+        return self.find_judgments()
 
     def mean(self) -> dict[str, float]:
         """Canonical name → value over all queries: the mean; of counts the sum, of GMAP the geometric mean."""
@@ -126,6 +133,10 @@ class Scores:
             raise UnknownName("measure among the scores", str(wanted), map(str, self.measures))
         row: Floats = self.values[self.measures.index(wanted)]
         return row
+
+    def only(self, measures: Sequence[Measure]) -> Scores:
+        """The same scores under some of the measures, in the order given."""
+        return replace(self, measures=tuple(measures), values=np.stack([self.of(measure) for measure in measures]))
 
     def _of(self, columns: list[int]) -> dict[str, float]:
         chosen = self.values[:, columns]

@@ -1,0 +1,149 @@
+"""`rankproof compare`: is B better than A?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rankproof.cli.output import work_progress, write_result
+from rankproof.cli.score import DEFAULT_MEASURES
+from rankproof.cli.scored import score_runs
+from rankproof.errors import UsageError
+
+if TYPE_CHECKING:
+    from rankproof.comparison import Findings
+    from rankproof.scoring.scores import Scores
+
+
+@click.command("compare", short_help="Say whether one run is better than another, with proof.")
+@click.argument("files", nargs=-1, required=True, metavar="QRELS BASELINE CANDIDATE...")
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="NAME",
+    help=f"A measure, such as nDCG@10; may be repeated. Default: {', '.join(DEFAULT_MEASURES)}; of score files all.",
+)
+@click.option("--baseline", metavar="NAME", help="Which run the others are compared with. Default: the first.")
+@click.option("--all-pairs", is_flag=True, help="Every run against every other.")
+@click.option(
+    "--test",
+    type=click.Choice(["randomization", "t", "wilcoxon", "sign", "welch"]),
+    default="randomization",
+    show_default=True,
+    help="All are paired but `welch`.",
+)
+@click.option("--permutations", type=int, default=100_000, show_default=True, help="Of the randomisation test.")
+@click.option(
+    "--interval", type=click.Choice(["t", "percentile", "bca"]), default="t", show_default=True,
+    help="Of the difference; the last two are bootstraps.",
+)  # fmt: skip
+@click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals.")
+@click.option("--resamples", type=int, default=10_000, show_default=True, help="Of a bootstrap.")
+@click.option(
+    "--correction", type=click.Choice(["holm", "bonferroni", "bh", "none"]), default="holm", show_default=True,
+    help="For many tests at once; `bh` is Benjamini–Hochberg.",
+)  # fmt: skip
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="The level that p is held against.")
+@click.option(
+    "--margin", type=float, metavar="LOSS",
+    help="Also test whether the candidate is worse by less than this, and within it of the baseline.",
+)  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Of permutations and resamples.")
+@click.option("--preset", default="default", show_default=True, metavar="NAME", help="The rules for scoring the runs.")
+@click.option(
+    "--group-by", "groups_file", metavar="FILE",
+    help="Also per group: a TSV of query and group, or a gold set whose queries have groups.",
+)  # fmt: skip
+@click.option("--show", "shown", type=click.IntRange(0), default=5, show_default=True, help="Best and worst queries.")
+@click.option("--scores", "score_files", is_flag=True, help="All files are scores per query, as of trec_eval -q.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "csv", "markdown", "latex"]),
+    default="text",
+    show_default=True,
+)
+@click.option("--svg", metavar="FILE", help="Also draw the differences with their intervals.")
+@click.option("-o", "--output", metavar="FILE", help="Write the result to a file instead of stdout.")
+@click.option("--quiet", is_flag=True, help="No progress and no remarks.")
+def command(
+    files: tuple[str, ...], measures: tuple[str, ...], baseline: str | None, all_pairs: bool, preset: str,
+    groups_file: str | None, shown: int, score_files: bool, form: str, svg: str | None, output: str | None, quiet: bool,
+    **method: Any,
+) -> None:  # fmt: skip
+    """Compare runs that were made for the same queries: differences, intervals, p-values, and what they mean.
+
+    FILES are judgments and two or more runs, or two or more files of scores per query (`rankproof score --per-query
+    --format json`, or with --scores what trec_eval -q prints). The first run is the baseline.
+
+    \b
+    rankproof compare qrels.txt bm25.run dense.run -m nDCG@10
+    rankproof compare qrels.txt bm25.run dense.run hybrid.run --all-pairs --format latex
+    rankproof compare monday.json friday.json --margin 0.01
+    """
+    from rankproof.comparison import Method, compare
+    from rankproof.data.groups import read_groups
+    from rankproof.scoring.score_file import is_score_file
+
+    chosen = Method(**method)
+    groups = read_groups(groups_file) if groups_file is not None else None
+    if score_files or is_score_file(files[0]):
+        scores = _from_score_files(files, measures)
+    else:
+        scores = _from_runs(files, measures, preset, quiet)
+    with work_progress("permutations", quiet) as progress:
+        found = compare(
+            _named_apart(scores, files[-len(scores) :]), baseline=baseline, all_pairs=all_pairs, method=chosen,
+            groups=groups, shown=shown, progress=progress,
+        )  # fmt: skip
+    write_result(_rendered(found, form), output)
+    if svg is not None:
+        from rankproof.reports.comparison import comparison_svg
+
+        write_result(comparison_svg(found), svg)
+
+
+def _from_runs(files: tuple[str, ...], measures: tuple[str, ...], preset: str, quiet: bool) -> list[Scores]:
+    from rankproof.measures.parse import parse_measures
+
+    if len(files) < 3:
+        raise UsageError("Give judgments and at least two runs: rankproof compare QRELS BASELINE.run CANDIDATE.run")
+    return score_runs(files[0], files[1:], parse_measures(measures or DEFAULT_MEASURES), preset, quiet)
+
+
+def _from_score_files(files: tuple[str, ...], measures: tuple[str, ...]) -> list[Scores]:
+    from rankproof.measures.parse import parse_measures
+    from rankproof.scoring.score_file import read_scores
+
+    scores = [one for path in files for one in read_scores(path)]
+    shared = [m for m in scores[0].measures if all(m in one.measures for one in scores)]
+    wanted = parse_measures(measures) if measures else tuple(shared)
+    if not wanted:
+        raise UsageError("The files have no measure in common.")
+    return [one.only(wanted) for one in scores]
+
+
+def _named_apart(scores: list[Scores], paths: tuple[str, ...]) -> list[Scores]:
+    """Runs whose files have the same name go by their paths."""
+    times = Counter(one.name for one in scores)
+    if len(paths) < len(scores):
+        return scores
+    return [one if times[one.name] == 1 else replace(one, name=path) for one, path in zip(scores, paths, strict=True)]
+
+
+def _rendered(found: Findings, form: str) -> str:
+    from rankproof.reports import comparison
+
+    forms = {
+        "text": comparison.comparison_text,
+        "json": comparison.comparison_json,
+        "csv": comparison.comparison_csv,
+        "markdown": comparison.comparison_markdown,
+        "latex": comparison.comparison_latex,
+    }
+    return forms[form](found)

@@ -1,0 +1,1 @@
+"""Several runs made into one. `registry` names the methods, `candidates` holds what they look at."""
