@@ -8,7 +8,7 @@ import sys
 
 from benchmarks.cases import CASES, Case, is_slow
 from benchmarks.data import OUT, SHAPES, Shape
-from benchmarks.report import Result, source_digest, table, write_json
+from benchmarks.report import Result, source_digest, tables, write_json
 from benchmarks.runner import Measurement, measure
 
 
@@ -25,7 +25,7 @@ def main() -> int:
         parser.error(f"no case holds {given.only!r}; there are {', '.join(case.name for case in CASES)}")
     before = source_digest()
     results = [_measured(case, quick=given.quick, heavy=not given.no_heavy, repeat=given.repeat) for case in cases]
-    print(table(results), end="")
+    print(tables(results), end="")
     OUT.mkdir(exist_ok=True)
     source = before if source_digest() == before else None
     if source is None:
@@ -38,7 +38,7 @@ def main() -> int:
 
 def _measured(case: Case, *, quick: bool, heavy: bool, repeat: int) -> Result:
     shape = _shape(case, quick)
-    if case.shape:
+    if case.shape and case.road != "statistics":
         _say(f"{case.name}: data")
         # In a process of its own, because the peak memory of this one is the floor of every worker's.
         subprocess.run([sys.executable, "-m", "benchmarks.data", shape.name], check=True)

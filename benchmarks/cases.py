@@ -7,8 +7,10 @@ from typing import Literal
 
 from benchmarks.data import Order
 
-Road = Literal["files", "dicts", "prepared", "start"]
+Road = Literal["files", "dicts", "prepared", "start", "statistics"]
 
+N_SYSTEMS, N_MEASURES = 8, 6
+"""Of the statistics: every two systems are compared under every measure, 168 tests."""
 EVERYBODY = ("pytrec_eval", "ir_measures", "ranx cold", "ranx warm")
 
 
@@ -52,6 +54,8 @@ _FROM_FILES = tuple(peer for peer in EVERYBODY if peer != "ranx warm")
 _ADVERSE = ("pytrec_eval",)
 _TINY = tuple(peer for peer in EVERYBODY if peer != "ranx cold")
 _BARE = ("bare python",)
+_TESTS = ("scipy", "ranx warm")
+_INTERVALS = ("scipy",)
 
 CASES = (
     Case("files marco", "files", "marco", peers=_FROM_FILES, target=Target(10, peak_mb=150)),
@@ -69,6 +73,10 @@ CASES = (
     Case("prepared marco", "prepared", "marco", peers=("pytrec_eval", "ranx warm"), target=Target(30, "ranx warm")),
     Case("start --help", "start", peers=_BARE, target=Target(wall=0.3), command=("rankproof", "--help")),
     Case("start import", "start", peers=_BARE, command=("python", "-c", "import rankproof")),
+    Case("statistics 1 test", "statistics", "queries", peers=_TESTS, target=Target(50, "scipy", 1024)),
+    Case("statistics 168 tests", "statistics", "queries", peers=_TESTS, target=Target(1000, "scipy", 1024)),
+    Case("statistics percentile", "statistics", "queries", peers=_INTERVALS, target=Target(20, "scipy", 1024)),
+    Case("statistics bca", "statistics", "queries", peers=_INTERVALS, target=Target(20, "scipy", 1024)),
 )
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import rankproof
-from benchmarks.cases import Case
+from benchmarks.cases import N_MEASURES, N_SYSTEMS, Case
 from benchmarks.runner import Measurement
 
 SCHEMA_VERSION = 1
-PACKAGES = ("rankproof", "numpy", "pytrec-eval-terrier", "ir-measures", "ranx", "numba")
+PACKAGES = ("rankproof", "numpy", "pytrec-eval-terrier", "ir-measures", "ranx", "numba", "scipy")
 SAME_WITHIN = 1e-3
 """Means may differ by so much: pytrec_eval ties scores that are equal in single precision."""
 
@@ -61,6 +61,9 @@ class Result:
 
     def disagreeing(self) -> list[str]:
         """Peers whose means are not ours."""
+        if self.case.road == "statistics":
+            # Everybody draws other signs and resamples; the tests compare the figures.
+            return []
         return [
             name
             for name, peer in self.peers.items()
@@ -68,28 +71,45 @@ class Result:
         ]
 
 
-def table(results: Sequence[Result]) -> str:
-    """One line per case, in columns."""
-    head = [
-        "case",
-        "ours",
-        "CPU",
-        "MB",
-        "pytrec_eval",
-        "ir_measures",
-        "ranx cold",
-        "ranx warm",
-        "ratio",
-        "target",
-        "met",
+def tables(results: Sequence[Result]) -> str:
+    """Scores, then statistics: one line per case, with a column for each peer."""
+    statistics = [result for result in results if result.case.road == "statistics"]
+    scores = [result for result in results if result.case.road != "statistics"]
+    parts = []
+    if scores:
+        parts.append(_table(scores, ("pytrec_eval", "ir_measures", "ranx cold", "ranx warm"), _score_notes(scores)))
+    if statistics:
+        parts.append(_table(statistics, ("scipy", "ranx warm"), _statistics_notes(statistics)))
+    return "\n".join(parts)
+
+
+def _table(results: Sequence[Result], peers: Sequence[str], notes: Sequence[str]) -> str:
+    rows = [
+        ["case", "ours", "CPU", "MB", *peers, "ratio", "target", "met"],
+        *(_row(result, peers) for result in results),
     ]
-    rows = [head, *map(_row, results)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     lines.insert(1, "  ".join("-" * width for width in widths))
-    notes = [f"{r.case.name}: {name} gives other means than we do" for r in results for name in r.disagreeing()]
-    notes += [_preparation(result) for result in results if result.ours.untimed is not None]
     return "\n".join([*lines, *notes]) + "\n"
+
+
+def _score_notes(results: Sequence[Result]) -> list[str]:
+    notes = [f"{r.case.name}: {name} gives other means than we do" for r in results for name in r.disagreeing()]
+    return notes + [_preparation(result) for result in results if result.ours.untimed is not None]
+
+
+def _statistics_notes(results: Sequence[Result]) -> list[str]:
+    scaled = [
+        f"{result.case.name}: {name} is {peer.wall / peer.times:.2f} s measured, times {peer.times:g}"
+        for result in results
+        for name, peer in result.peers.items()
+        if peer.wall is not None
+    ]
+    return [
+        f"{N_SYSTEMS} systems x {N_MEASURES} measures; ours is measured whole, the others in part and scaled:",
+        *scaled,
+    ]
 
 
 def _preparation(result: Result) -> str:
@@ -98,9 +118,9 @@ def _preparation(result: Result) -> str:
     return f"{result.case.name}: repeated calls only; objects and first call, not counted, took {', '.join(spent)}"
 
 
-def _row(result: Result) -> list[str]:
+def _row(result: Result, names: Sequence[str]) -> list[str]:
     ours, ratio, met = result.ours, result.ratio(), result.met()
-    peers = [_peer(result.peers.get(name)) for name in ("pytrec_eval", "ir_measures", "ranx cold", "ranx warm")]
+    peers = [_peer(result.peers.get(name)) for name in names]
     own = [_seconds(ours.wall) or ours.absent, _seconds(ours.cpu), f"{ours.peak_mb:.0f}" if ours.walls else ""]
     unit = f"x {result.reference}" if result.reference != "pytrec_eval" else "x"
     shown = "" if ratio is None else f"{ratio:.1f}{unit}"

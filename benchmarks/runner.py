@@ -35,19 +35,21 @@ class Measurement:
     """Peak before the evaluation began, where data was read beforehand."""
     untimed: float | None = None
     """Seconds of preparation, the first call included, that are not part of the repetitions."""
+    times: float = 1.0
+    """How many times what was measured the whole would be."""
     mean: Means = field(default_factory=dict)
     absent: str = ""
     """Why there is no figure."""
 
     @property
     def wall(self) -> float | None:
-        """The shortest repetition."""
-        return min(self.walls, default=None)
+        """The shortest repetition, scaled to the whole."""
+        return min(self.walls) * self.times if self.walls else None
 
     @property
     def cpu(self) -> float | None:
-        """The least processor time of a repetition."""
-        return min(self.cpus, default=None)
+        """The least processor time of a repetition, scaled to the whole."""
+        return min(self.cpus) * self.times if self.cpus else None
 
     def as_dict(self) -> dict[str, Any]:
         """The raw figures."""
@@ -133,6 +135,7 @@ def _note(found: Measurement, ended: _Ended, *, said_times: bool) -> None:
     for line in ended.said:
         found.base_mb = line.get("base_mb", found.base_mb)
         found.untimed = line.get("untimed", found.untimed)
+        found.times = line.get("times", found.times)
         found.mean = line.get("mean", found.mean)
 
 
