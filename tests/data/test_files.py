@@ -25,7 +25,10 @@ def zstd(data: bytes) -> bytes:
     return bytes(library.compress(data))
 
 
-@pytest.mark.parametrize("packed", [TEXT, gzip.compress(TEXT), zstd(TEXT), gzip.compress(TEXT) * 2])
+GZIP = gzip.compress(TEXT)
+
+
+@pytest.mark.parametrize("packed", [TEXT, GZIP, zstd(TEXT), GZIP * 2], ids=["plain", "gzip", "zstd", "gzip twice"])
 def test_the_content_tells_how_a_file_is_packed(tmp_path: Path, packed: bytes) -> None:
     file = tmp_path / "file.any"
     file.write_bytes(packed)
@@ -76,7 +79,7 @@ def test_a_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         read_bytes(tmp_path / "bomb.gz")
 
 
-@pytest.mark.parametrize("packed", [TEXT, gzip.compress(TEXT), zstd(TEXT)])
+@pytest.mark.parametrize("packed", [TEXT, GZIP, zstd(TEXT)], ids=["plain", "gzip", "zstd"])
 def test_looking_at_standard_input_takes_nothing_away(monkeypatch: pytest.MonkeyPatch, packed: bytes) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(packed))))
     assert head("-").startswith(b"q1 0 d1 1\n")
