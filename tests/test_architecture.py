@@ -26,28 +26,21 @@ MAY_IMPORT = {
     "scoring": {"errors", "data", "measures"},
     "stats": {"errors"},
     "fusion": {"errors", "data"},
+    "retrieval": {"errors", "data", "fusion"},
+    "testing": {"errors", "data", "retrieval"},
+    "project": {"errors", "data", "measures", "scoring", "fusion", "retrieval"},
     "comparison": {"errors", "data", "measures", "scoring", "stats"},
     "agreement": {"errors", "data", "measures", "scoring", "stats"},
-    "tuning": {"errors", "data", "measures", "scoring", "stats", "fusion", "comparison"},
     "planning": {"errors", "data", "measures", "scoring", "stats"},
-    "reports": {"errors", "data", "measures", "scoring", "stats", "planning", "comparison", "agreement", "tuning"},
-    "cli": {
-        "errors",
-        "data",
-        "measures",
-        "scoring",
-        "stats",
-        "fusion",
-        "comparison",
-        "agreement",
-        "tuning",
-        "planning",
-        "reports",
-        "demo",
-    },
-    "__main__": {"cli"},
+    "tuning": {"errors", "data", "measures", "scoring", "stats", "fusion", "comparison"},
+    "evaluation": {"errors", "data", "measures", "scoring", "stats", "retrieval", "comparison"},
+    "ab": {"errors", "data", "scoring", "retrieval"},
 }
 """Each layer, and the layers that it may import besides itself."""
+
+MAY_IMPORT["reports"] = MAY_IMPORT.keys() - {"demo", "testing", "project"}
+MAY_IMPORT["cli"] = MAY_IMPORT.keys() - {"testing"}
+MAY_IMPORT["__main__"] = {"cli"}
 
 HEAVY = ("numpy", "polars", "scipy", "pandas", "pyarrow", "rich", "pydantic")
 

@@ -156,6 +156,12 @@ def compare(
     return Findings(systems, measures, columns.shape[2], method, scores[0].preset, comparisons, by_group, notes)
 
 
+def intervals_of(scores: Scores, level: float = 0.95) -> dict[Measure, Interval]:
+    """The t interval of the mean of each measure."""
+    bounds = [measure.bounds for measure in scores.measures]
+    return dict(zip(scores.measures, mean_intervals(scores.values.T, level=level, bounds=bounds), strict=True))
+
+
 @dataclass(frozen=True)
 class _Task:
     """Values of systems × measures × queries, and which systems meet."""

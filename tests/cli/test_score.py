@@ -149,3 +149,26 @@ def test_judgments_and_run_in_the_wrong_order_are_told_so(files: Path, capfd: py
     err = capfd.readouterr().err
     assert "good.run: cannot tell what kind of qrels file this is" in err
     assert "It looks like a run file (query Q0 document rank score tag): judgments come first, then the runs." in err
+
+
+def test_a_metrics_config_says_what_is_measured_and_what_about_chance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("qrels.txt").write_text("q1 0 a 2\nq1 0 b 1\nq2 0 a 1\n")
+    Path("x.run").write_text("q1 Q0 b 1 2 x\nq1 Q0 a 2 1 x\nq2 Q0 a 1 1 x\n")
+    Path("y.run").write_text("q1 Q0 a 1 2 y\nq2 Q0 b 1 2 y\nq2 Q0 a 2 1 y\n")
+    Path("metrics.yaml").write_text(
+        "retrieval_metrics:\n  enabled_metrics: [hit@1, ndcg@5, map@10]\n  graded_relevance: false\n"
+        "  statistical_analysis: {alpha_level: 0.1}\n"
+    )
+    assert run(["score", "qrels.txt", "x.run", "y.run", "--metrics-config", "metrics.yaml", "--format", "json"]) == 0
+    data = json.loads(capfdbinary.readouterr().out)
+    assert data["measures"] == ["Success@1", "nDCG(gain='binary')@5", "AP@10"]
+    # Binary gain: the order of two relevant documents does not matter.
+    assert data["runs"][0]["mean"]["nDCG(gain='binary')@5"] == 1.0
+    assert data["runs"][1]["interval"]["Success@1"] == [0.0, 1.0]
+    assert len(data["comparisons"]) == 3
+    Path("metrics.yaml").write_text("retrieval_metrics: {enabled_metrics: [hitt@1]}\n")
+    assert run(["score", "qrels.txt", "x.run", "--metrics-config", "metrics.yaml"]) == 2
+    assert b"metrics.yaml:1" in capfdbinary.readouterr().err

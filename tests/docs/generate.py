@@ -25,6 +25,8 @@ from rankproof.cli import demo
 from rankproof.cli import main as cli_main
 from rankproof.data.formats import Noun, readers, writers
 from rankproof.measures.registry import REQUIRED, Family, families
+from rankproof.project.project import ENVIRONMENT
+from rankproof.project.schema import KINDS, project_schema, schema_path, schema_text, stages
 from rankproof.reports.reference import default_words, departures, other_names, written
 from rankproof.scoring.rules import PRESETS, Rules
 from tests.docs.markdown import REFERENCE, ROOT, Block, blocks, page_text, written_pages
@@ -47,6 +49,7 @@ def reference_pages() -> dict[str, str]:
         "formats": formats_page(),
         "exit-codes": exit_codes_page(),
         "python": python_page(),
+        "project": project_page(),
     }
     return {f"{REFERENCE}/{name}.md": _NOTE + text for name, text in made.items()}
 
@@ -212,6 +215,113 @@ def _noun_section(noun: Noun) -> str:
     return f"## {titles[noun]}\n\n{_table(('format', 'looks like', 'written to'), rows)}\n"
 
 
+def project_page() -> str:
+    """Every key of rankproof.yaml, and the options of every stage."""
+    schema = project_schema(own_only=True)
+    parts = schema["$defs"]
+    intro = (
+        "# rankproof.yaml\n\n"
+        "One file names the gold set, the corpus and the pipelines of a project. Verbs that work on a project look\n"
+        "for it in the current folder and in those above it; `rankproof init` writes one. An unknown key is an error\n"
+        "with the nearest name. Plain words mean what YAML 1.2 says: `no` and `on` are texts. See\n"
+        "[setting up a project](../how-to/set-up-a-project.md).\n\n"
+        "Paths start from the folder of the file. What is read may lie outside it; `cache`, the one folder that is\n"
+        "written to, may not. Keys and passwords are refused: they come from `key_env` or `key_file`.\n\n"
+    )
+    sections = [_keys_section("Keys", schema, parts)]
+    sections += [
+        _keys_section(title, parts[name], parts)
+        for title, name in {
+            "gold": "Gold",
+            "corpus": "CorpusSettings",
+            "corpus.chunk": "Chunk",
+            "corpus.columns": "Columns",
+            "pipelines": "PipelineSettings",
+            "pipelines.fuse": "FuseSettings",
+            "gate": "Gate",
+            "gate.max_drop": "Drop",
+            "gate.groups": "GateGroups",
+            "retrieval_metrics": "RetrievalMetrics",
+            "retrieval_metrics.statistical_analysis": "StatisticalAnalysis",
+            "retrieval_metrics.performance": "Performance",
+        }.items()
+    ]
+    variables = [(f"`{variable}`", f"`{key}`") for variable, key in ENVIRONMENT.items()]
+    sections.append(
+        "## Environment\n\n"
+        "These stand in for keys of the file; options of the command line count before them. Their paths start from\n"
+        "the current folder, and `RANKPROOF_CACHE` may lie anywhere; `false` keeps nothing.\n\n"
+        f"{_table(('variable', 'key'), variables)}\n"
+    )
+    sections += [_stages_section(key, parts) for key in KINDS]
+    return intro + "\n".join(sections)
+
+
+def _keys_section(title: str, schema: dict[str, Any], parts: dict[str, Any], level: str = "##") -> str:
+    needed = schema.get("required", [])
+    rows = [
+        (
+            f"`{name}`",
+            "must be given" if name in needed else _plain_default(option.get("default")),
+            _value_words(option, parts),
+            " ".join(_description(option, parts).split()),
+        )
+        for name, option in schema.get("properties", {}).items()
+    ]
+    about = schema.get("description", "")
+    table = _table(("key", "default", "takes", "meaning"), rows) if rows else "It has no options."
+    return f"{level} {title}\n\n{about}\n\n{table}\n"
+
+
+def _description(option: dict[str, Any], parts: dict[str, Any]) -> str:
+    of_part = parts.get(option.get("$ref", "").rpartition("/")[2], {})
+    return str(option.get("description") or of_part.get("description", ""))
+
+
+def _plain_default(value: Any) -> str:
+    return "none" if value in (None, [], {}, "") else f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def _value_words(option: dict[str, Any], parts: dict[str, Any]) -> str:
+    """What a key takes, in words."""
+    if "$ref" in option:
+        name = option["$ref"].rpartition("/")[2]
+        return "a stage" if name in KINDS else _value_words({**parts[name], "properties": {}}, parts)
+    if "enum" in option or "const" in option:
+        return ", ".join(f"`{word}`" for word in option.get("enum", [option.get("const")]))
+    if "anyOf" in option:
+        words = [_value_words(one, parts) for one in option["anyOf"] if one.get("type") != "null"]
+        return " or ".join(dict.fromkeys(words))
+    kinds = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}
+    kind = option.get("type")
+    if kind == "array":
+        return f"list of {_value_words(option.get('items', {}), parts)}"
+    if kind == "object":
+        inner = option.get("additionalProperties")
+        return f"name → {_value_words(inner, parts)}" if isinstance(inner, dict) else "keys, see below"
+    return kinds.get(str(kind), "any value") + _bound_words(option)
+
+
+def _bound_words(option: dict[str, Any]) -> str:
+    signs = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+    found = [f"{sign} {f'{option[key]:,}'.removesuffix('.0')}" for key, sign in signs.items() if key in option]
+    return f" {' and '.join(found)}" if found else ""
+
+
+def _stages_section(key: str, parts: dict[str, Any]) -> str:
+    titles = {"retrieve": "Retrievers", "rerank": "Rerankers", "prepare": "Text stages"}
+    made = [
+        _keys_section(f"{key}: {name}", parts[f"{key}.{name}"], parts, level="###")
+        for name, found in stages(KINDS[key], own_only=True)
+        if found is not None
+    ]
+    about = (
+        f"What stands under `{key}` of a pipeline: a name alone, or a name with options. The one option that must be\n"
+        "given may stand without its name.\n\n"
+    )
+    return f"## {titles[key]}\n\n{about}" + "\n".join(made)
+
+
 def exit_codes_page() -> str:
     """Every way in which the program can end."""
     rows = [("0", "", "Done.")]
@@ -341,6 +451,7 @@ def shell(command: str, folder: Path) -> str:
 def main() -> None:
     """Write every page that is not current."""
     made = {**reference_pages(), **{page: with_outputs(page_text(page)) for page in written_pages()}}
+    made[schema_path().relative_to(ROOT).as_posix()] = schema_text()
     for page, text in made.items():
         path = ROOT / page
         if not path.exists() or path.read_text(encoding="utf-8") != text:

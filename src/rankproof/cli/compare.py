@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command("compare", short_help="Say whether one run is better than another, with proof.")
-@click.argument("files", nargs=-1, required=True, metavar="QRELS BASELINE CANDIDATE...")
+@click.argument("files", nargs=-1, metavar="QRELS BASELINE CANDIDATE...")
 @click.option(
     "-m",
     "--measure",
@@ -68,13 +68,23 @@ if TYPE_CHECKING:
     default="text",
     show_default=True,
 )
+@click.option("--configA", "config_a", metavar="FILE", help="A/B: the baseline, a configuration instead of a run.")
+@click.option("--configB", "config_b", metavar="FILE", help="A/B: the candidate.")
+@click.option("--queries", metavar="FILE", help="A/B: the queries, as lines of id, tab, text.")
+@click.option("--truth", metavar="FILE", help="A/B: the judgments, as lines of query, document, grade.")
+@click.option("--corpus", metavar="PATH", help="A/B: the documents that both search.")
+@click.option("--k", type=click.IntRange(1), default=10, show_default=True, help="A/B: results that count.")
+@click.option("--out", metavar="FILE", help="A/B: where the JSON goes; stdout unless given.")
+@click.option("--csv", "csv_file", metavar="FILE", help="A/B: also one row per query and system.")
+@click.option("--emit-traces", is_flag=True, help="A/B: write traces, where the configurations open the gates.")
 @click.option("--svg", metavar="FILE", help="Also draw the differences with their intervals.")
 @click.option("-o", "--output", metavar="FILE", help="Write the result to a file instead of stdout.")
 @click.option("--quiet", is_flag=True, help="No progress and no remarks.")
 def command(
     files: tuple[str, ...], measures: tuple[str, ...], baseline: str | None, all_pairs: bool, preset: str,
     groups_file: str | None, shown: int, score_files: bool, form: str, svg: str | None, output: str | None, quiet: bool,
-    **method: Any,
+    config_a: str | None, config_b: str | None, queries: str | None, truth: str | None, corpus: str | None, k: int,
+    out: str | None, csv_file: str | None, emit_traces: bool, **method: Any,
 ) -> None:  # fmt: skip
     """Compare runs that were made for the same queries: differences, intervals, p-values, and what they mean.
 
@@ -85,7 +95,25 @@ def command(
     rankproof compare qrels.txt bm25.run dense.run -m nDCG@10
     rankproof compare qrels.txt bm25.run dense.run hybrid.run --all-pairs --format latex
     rankproof compare monday.json friday.json --margin 0.01
+
+    With --configA and --configB, two configurations are run over a corpus and compared without any chance: recall, MRR
+    and nDCG at k, as JSON and CSV that are the same to the byte everywhere.
+
+    \b
+    rankproof compare --corpus corpus.jsonl --queries queries.tsv --truth qrels.tsv \\
+        --configA a.yaml --configB b.yaml --k 10 --out ab.json --csv ab.csv
     """
+    if config_a is not None or config_b is not None:
+        from rankproof.cli.ab import AbFiles, run_ab
+
+        if files:
+            raise UsageError(
+                "Either runs or configurations are compared; leave out the runs, or --configA and --configB."
+            )
+        run_ab(AbFiles.of(corpus, queries, truth, config_a, config_b), k, out or output, csv_file, emit_traces, quiet)
+        return
+    if not files:
+        raise UsageError("Give judgments and at least two runs: rankproof compare QRELS BASELINE.run CANDIDATE.run")
     from rankproof.comparison import Method, compare
     from rankproof.data.groups import read_groups
     from rankproof.scoring.score_file import is_score_file

@@ -51,6 +51,12 @@ def comparison_text(found: Findings) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def differences_text(found: Findings) -> str:
+    """The table of differences alone, and how its figures were made."""
+    sheet = _sheets(found)[1]
+    return f"{sheet_text(_drawn(sheet, found.comparisons))}\n{how(found)}"
+
+
 def comparison_markdown(found: Findings) -> str:
     """For a comment on a change, or a page."""
     parts = [sheet_markdown(sheet) for sheet in _sheets(found)]

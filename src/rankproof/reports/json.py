@@ -6,9 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rankproof.measures.registry import Measure
 from rankproof.scoring.explain import Explanation
 from rankproof.scoring.rules import Preset
 from rankproof.scoring.scores import Scores
+from rankproof.stats.intervals import Interval
 
 SCHEMA_VERSION = 1
 
@@ -24,11 +26,17 @@ def rules_data(preset: Preset) -> dict[str, Any]:
     return {"preset": preset.name, "rules": preset.rules.as_dict(), "defaults": defaults}
 
 
-def scores_json(scores: Sequence[Scores], *, per_query: bool = False, groups: Mapping[str, str] | None = None) -> str:
+def scores_json(
+    scores: Sequence[Scores], *, per_query: bool = False, groups: Mapping[str, str] | None = None,
+    intervals: Sequence[Mapping[Measure, Interval]] | None = None,
+    comparisons: Sequence[Mapping[str, Any]] | None = None,
+) -> str:  # fmt: skip
     """Scores of one or more runs."""
     runs = []
-    for one in scores:
+    for i, one in enumerate(scores):
         run: dict[str, Any] = {"name": one.name, "mean": one.mean(), "coverage": one.coverage.as_dict()}
+        if intervals is not None:
+            run["interval"] = {str(measure): interval.as_list() for measure, interval in intervals[i].items()}
         if per_query:
             run["by_query"] = one.by_query()
         if groups is not None:
@@ -39,6 +47,8 @@ def scores_json(scores: Sequence[Scores], *, per_query: bool = False, groups: Ma
     if per_query:
         # With the values of each query this is a file that `compare` reads, which must know what they rest on.
         head["judgments"] = scores[0].judgments
+    if comparisons is not None:
+        head["comparisons"] = list(comparisons)
     return dump({**head, **rules_data(scores[0].preset), "runs": runs})
 
 

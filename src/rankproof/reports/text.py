@@ -11,6 +11,7 @@ from rankproof.scoring.explain import Change, Difference, Explanation
 from rankproof.scoring.rules import Preset
 from rankproof.scoring.score_file import NOT_RECORDED
 from rankproof.scoring.scores import Coverage, Scores
+from rankproof.stats.intervals import Interval
 
 _SHOWN_QUERIES = 10
 
@@ -64,10 +65,15 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if value == int(value) and abs(value) > 1 else f"{value:.4f}"
 
 
-def scores_text(scores: Sequence[Scores], *, per_query: bool = False, groups: Mapping[str, str] | None = None) -> str:
+Intervals = Mapping[Measure, Interval]
+
+
+def scores_text(
+    scores: Sequence[Scores], *, per_query: bool = False, groups: Mapping[str, str] | None = None,
+    intervals: Sequence[Intervals] | None = None,
+) -> str:  # fmt: skip
     """Runs side by side, then per group and per query where asked for, then what the figures rest on."""
-    names = [s.name for s in scores]
-    parts = [_side_by_side("measure", names, [s.mean() for s in scores])]
+    parts = [_side_by_side(scores, intervals)]
     if groups is not None:
         parts.append(_by_group(scores, groups))
     if per_query:
@@ -76,8 +82,21 @@ def scores_text(scores: Sequence[Scores], *, per_query: bool = False, groups: Ma
     return "\n\n".join(parts) + "\n"
 
 
-def _side_by_side(corner: str, names: Sequence[str], means: Sequence[Mapping[str, float]]) -> str:
-    return table([corner, *names], [[m, *(number(one[m]) for one in means)] for m in means[0]])
+def _side_by_side(scores: Sequence[Scores], intervals: Sequence[Intervals] | None) -> str:
+    means = [s.mean() for s in scores]
+    rows = []
+    for measure in scores[0].measures:
+        cells = [number(mean[str(measure)]) for mean in means]
+        if intervals is not None:
+            cells = [with_interval(cell, one[measure]) for cell, one in zip(cells, intervals, strict=True)]
+        rows.append([str(measure), *cells])
+    return table(["measure", *(s.name for s in scores)], rows)
+
+
+def with_interval(figure: str, interval: Interval) -> str:
+    """A figure with both ends of its interval, if there is one."""
+    ends = interval.as_list()
+    return figure if ends is None else f"{figure} [{ends[0]:.3f}, {ends[1]:.3f}]"
 
 
 def _by_group(scores: Sequence[Scores], groups: Mapping[str, str]) -> str:

@@ -57,9 +57,16 @@ FILES: list[tuple[Noun, str, str, bytes]] = [
     ("gold", "jsonl", "a", b'{"_id": "q", "text": "what"}\n'),
     ("gold", "jsonl", "a.jsonl", b'{"_id": "q", "text": "what", "queries": [1]}\n'),
     ("gold", "beir", "queries.jsonl", b"{}"),
+    ("corpus", "csv", "a.csv", b"id,title,text\nd,t,words\n"),
     ("corpus", "jsonl", "a.jsonl", b'{"id": "d", "text": "words"}\n'),
     ("corpus", "beir", "corpus.jsonl", b"{}"),
     ("corpus", "folder", "a.md", b"words"),
+    ("corpus", "cnl", "a.cnl", b"Anna meets Marcus\n"),
+    ("corpus", "cnl", "a", b'// A story\n"Scene 1" group begin\nAnna meets Marcus\n"Scene 1" group end\n'),
+    ("gold", "story", "a.json", b'[{"id": "q", "query": "who", "relevant": ["Sc1"]}]'),
+    ("gold", "story", "a", b'{"queries": [{"id": "q", "query": "who", "relevant_ids": ["Sc1"]}]}'),
+    ("qrels", "story", "a.json", b'{"queries": [{"id": "q", "query": "who", "relevant": ["Sc1"], "topK": 3}]}'),
+    ("qrels", "story", "a.json", b'[{"id": "q", "query": "who", "relevant": ["Sc1"]}]'),
 ]
 
 

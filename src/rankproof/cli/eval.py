@@ -1,0 +1,116 @@
+"""`rankproof eval`: pipelines over a gold set, from queries to figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rankproof.cli.output import remark, stage_progress, write_result
+from rankproof.errors import NotMeasured, UsageError, count
+
+if TYPE_CHECKING:
+    from rankproof.data.gold import GoldSet
+    from rankproof.evaluation import Evaluation
+
+DEFAULT_MEASURES = ("RR", "P@1", "P@5", "nDCG@5")
+
+
+@click.command("eval", short_help="Run pipelines over a gold set and score them.")
+@click.argument("folder", default=".")
+@click.option("--mode", "modes", multiple=True, metavar="NAME", help="A pipeline; may be repeated. Default: all.")
+@click.option("--gold", metavar="FILE", help="Another gold set than the project's.")
+@click.option("--corpus", metavar="PATH", help="Another corpus than the project's.")
+@click.option(
+    "-m",
+    "--measures",
+    "measures",
+    multiple=True,
+    metavar="NAME",
+    help=f"A measure; may be repeated. Default: the project's, or {', '.join(DEFAULT_MEASURES)}.",
+)
+@click.option("--preset", metavar="NAME", help="The rules for scoring. Default: the project's.")
+@click.option("--group-by", "groups_file", metavar="FILE", help="Groups of queries. Default: those of the gold set.")
+@click.option("--level", type=float, help="Of the intervals. Default: the project's, or 0.95.")
+@click.option("--misses", "shown", type=click.IntRange(0), default=10, show_default=True, help="How many to list.")
+@click.option("--top", type=click.IntRange(1), default=5, show_default=True, help="Results to list for a miss.")
+@click.option("--save", metavar="FOLDER", help="Where runs and scores are put. Default: runs/ in the project's cache.")
+@click.option("--no-cache", is_flag=True, help="Ask every query again; keep nothing.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("-o", "--output", metavar="FILE", help="Write the result to a file instead of stdout.")
+@click.option("--quiet", is_flag=True, help="No progress and no remarks.")
+def command(
+    folder: str, modes: tuple[str, ...], gold: str | None, corpus: str | None, measures: tuple[str, ...],
+    preset: str | None, groups_file: str | None, level: float | None, shown: int, top: int, save: str | None,
+    no_cache: bool, form: str, output: str | None, quiet: bool,
+) -> None:  # fmt: skip
+    """Run the pipelines of the project in FOLDER over its gold set: figures with intervals, per group, and the misses.
+
+    A query that a stage fails on is not measured: it leaves the means, is listed with the reason, and the command ends
+    with exit code 4.
+
+    \b
+    rankproof eval
+    rankproof eval --mode keyword --mode hybrid -m nDCG@10 -m RR
+    """
+    from rankproof.evaluation import Request, evaluate_runs
+    from rankproof.measures.parse import parse_measures
+    from rankproof.project.project import load_project
+    from rankproof.reports.evaluation import evaluation_json, evaluation_text
+    from rankproof.retrieval.pipeline import Runner
+
+    project = load_project(
+        folder, gold=gold, corpus=corpus, preset=preset, groups=groups_file, cache=False if no_cache else None
+    )
+    chosen = parse_measures(measures or project.measures or DEFAULT_MEASURES)
+    names = modes or tuple(project.pipelines)
+    if not names:
+        raise UsageError("The project names no pipeline; add one under `pipelines:` in rankproof.yaml.")
+    metrics = project.metrics
+    request = Request(
+        chosen, project.preset, level or (1 - metrics.alpha if metrics else 0.95), top,
+        test=metrics is None or metrics.tests, alpha=metrics.alpha if metrics else 0.05,
+    )  # fmt: skip
+    gold_set = _with_groups(project.gold(), project.groups())
+    remark(f"{gold_set.source}: {count(len(gold_set.queries), 'query', 'queries')}", quiet)
+    with stage_progress(quiet) as progress:
+        place = project.place(progress)
+        runner = Runner(project.pipelines, place, cache=project.answers, batch=metrics.batch_size if metrics else None)
+        runs = [runner.run(name, gold_set.queries) for name in names]
+    found = evaluate_runs(gold_set, runs, request, None if place.library is None else place.library.documents)
+    _save(found, Path(save) if save is not None else project.saved_runs, quiet)
+    intervals = metrics is None or metrics.intervals
+    text = evaluation_json(found) if form == "json" else evaluation_text(found, shown=shown, intervals=intervals)
+    write_result(text, output)
+    if found.unmeasured:
+        queries_failed = count(len(found.unmeasured), "query", "queries")
+        raise NotMeasured(f"{queries_failed} could not be measured; the figures are without them.")
+
+
+def _has_space(name: str) -> bool:
+    return len(name.split()) != 1
+
+
+def _with_groups(gold: GoldSet, groups: dict[str, str]) -> GoldSet:
+    queries = tuple(replace(query, group=groups.get(query.id)) for query in gold.queries)
+    return replace(gold, queries=queries)
+
+
+def _save(found: Evaluation, folder: Path | None, quiet: bool) -> None:
+    """Put each run and its scores into files, so that `score` and `compare` can go on from them."""
+    from rankproof.data.files import write_whole
+    from rankproof.reports.json import scores_json
+
+    if folder is None:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    for mode in found.modes:
+        run = mode.run.to_run()
+        if len(run):
+            # A TREC file parts its columns by white space, so ids that hold some go into JSON.
+            names = (*run.query_ids, *run.table.doc_ids)
+            run.write(folder / (f"{mode.name}.run.json" if any(map(_has_space, names)) else f"{mode.name}.run"))
+        write_whole(folder / f"{mode.name}.scores.json", scores_json([mode.scores], per_query=True).encode())
+    remark(f"runs and scores are in {folder}", quiet)

@@ -1,0 +1,1 @@
+"""From a corpus and queries to runs: pipelines made of stages."""

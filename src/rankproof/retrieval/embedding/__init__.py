@@ -1,0 +1,1 @@
+"""Texts as vectors: models that run here, and the store that keeps what they made."""
