@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankproof.cli.options import DEFAULT_MEASURES, groups_option, measures_option, output_options, preset_option
 from rankproof.cli.output import work_progress, write_result
-from rankproof.cli.score import DEFAULT_MEASURES
 from rankproof.cli.scored import score_runs
 from rankproof.errors import UsageError
 
@@ -20,14 +20,7 @@ if TYPE_CHECKING:
 
 @click.command("compare", short_help="Say whether one run is better than another, with proof.")
 @click.argument("files", nargs=-1, metavar="QRELS BASELINE CANDIDATE...")
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="NAME",
-    help=f"A measure, such as nDCG@10; may be repeated. Default: {', '.join(DEFAULT_MEASURES)}; of score files all.",
-)
+@measures_option(f"{', '.join(DEFAULT_MEASURES)}; of score files all")
 @click.option("--baseline", metavar="NAME", help="Which run the others are compared with. Default: the first.")
 @click.option("--all-pairs", is_flag=True, help="Every run against every other.")
 @click.option(
@@ -54,11 +47,8 @@ if TYPE_CHECKING:
     help="Also test whether the candidate is worse by less than this, and within it of the baseline.",
 )  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Of permutations and resamples.")
-@click.option("--preset", default="default", show_default=True, metavar="NAME", help="The rules for scoring the runs.")
-@click.option(
-    "--group-by", "groups_file", metavar="FILE",
-    help="Also per group: a TSV of query and group, or a gold set whose queries have groups.",
-)  # fmt: skip
+@preset_option
+@groups_option
 @click.option("--show", "shown", type=click.IntRange(0), default=5, show_default=True, help="Best and worst queries.")
 @click.option("--scores", "score_files", is_flag=True, help="All files are scores per query, as of trec_eval -q.")
 @click.option(
@@ -78,8 +68,7 @@ if TYPE_CHECKING:
 @click.option("--csv", "csv_file", metavar="FILE", help="A/B: also one row per query and system.")
 @click.option("--emit-traces", is_flag=True, help="A/B: write traces, where the configurations open the gates.")
 @click.option("--svg", metavar="FILE", help="Also draw the differences with their intervals.")
-@click.option("-o", "--output", metavar="FILE", help="Write the result to a file instead of stdout.")
-@click.option("--quiet", is_flag=True, help="No progress and no remarks.")
+@output_options
 def command(
     files: tuple[str, ...], measures: tuple[str, ...], baseline: str | None, all_pairs: bool, preset: str,
     groups_file: str | None, shown: int, score_files: bool, form: str, svg: str | None, output: str | None, quiet: bool,

@@ -6,27 +6,19 @@ from pathlib import Path
 
 import click
 
+from rankproof.cli.options import DEFAULT_MEASURES, format_option, measures_option, output_options, preset_option
 from rankproof.cli.output import write_result
-from rankproof.cli.score import DEFAULT_MEASURES
 from rankproof.cli.scored import score_runs
 
 
 @click.command("correlate", short_help="Say whether measures or judgments order systems alike.")
 @click.argument("qrels")
 @click.argument("runs", nargs=-1, required=True)
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="NAME",
-    help=f"A measure, such as nDCG@10; may be repeated. Default: {', '.join(DEFAULT_MEASURES)}.",
-)
+@measures_option()
 @click.option("--against", metavar="QRELS", help="Other judgments: also compare the orders under both, per measure.")
-@click.option("--preset", default="default", show_default=True, metavar="NAME", help="The rules for ties and the like.")
-@click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
-@click.option("-o", "--output", metavar="FILE", help="Write the result to a file instead of stdout.")
-@click.option("--quiet", is_flag=True, help="No progress and no remarks.")
+@preset_option
+@format_option("text", "json", "csv")
+@output_options
 def command(
     qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], against: str | None, preset: str, form: str,
     output: str | None, quiet: bool,

@@ -4,30 +4,22 @@ from __future__ import annotations
 
 import click
 
+from rankproof.cli.options import DEFAULT_MEASURES, format_option, measures_option, output_options, preset_option
 from rankproof.cli.output import work_progress, write_result
-from rankproof.cli.score import DEFAULT_MEASURES
 from rankproof.cli.scored import score_runs
 
 
 @click.command("discriminate", short_help="Say how many pairs of systems a measure tells apart.")
 @click.argument("qrels")
 @click.argument("runs", nargs=-1, required=True)
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="NAME",
-    help=f"A measure, such as nDCG@10; may be repeated. Default: {', '.join(DEFAULT_MEASURES)}.",
-)
+@measures_option()
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="A pair is told apart if p is below.")
 @click.option("--permutations", type=int, default=100_000, show_default=True, help="Of each randomisation test.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random permutations.")
-@click.option("--preset", default="default", show_default=True, metavar="NAME", help="The rules for ties and the like.")
-@click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
+@preset_option
+@format_option("text", "json", "csv")
 @click.option("--svg", metavar="FILE", help="Also draw the p-values of all pairs, one curve for each measure.")
-@click.option("-o", "--output", metavar="FILE", help="Write the result to a file instead of stdout.")
-@click.option("--quiet", is_flag=True, help="No progress and no remarks.")
+@output_options
 def command(
     qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], alpha: float, permutations: int, seed: int,
     preset: str, form: str, svg: str | None, output: str | None, quiet: bool,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rankproof.cli.options import format_option, measures_option, output_options
 from rankproof.cli.output import remark, stage_progress, write_result
 from rankproof.errors import NotMeasured, UsageError, count
 
@@ -23,14 +24,7 @@ DEFAULT_MEASURES = ("RR", "P@1", "P@5", "nDCG@5")
 @click.option("--mode", "modes", multiple=True, metavar="NAME", help="A pipeline; may be repeated. Default: all.")
 @click.option("--gold", metavar="FILE", help="Another gold set than the project's.")
 @click.option("--corpus", metavar="PATH", help="Another corpus than the project's.")
-@click.option(
-    "-m",
-    "--measures",
-    "measures",
-    multiple=True,
-    metavar="NAME",
-    help=f"A measure; may be repeated. Default: the project's, or {', '.join(DEFAULT_MEASURES)}.",
-)
+@measures_option(f"the project's, or {', '.join(DEFAULT_MEASURES)}")
 @click.option("--preset", metavar="NAME", help="The rules for scoring. Default: the project's.")
 @click.option("--group-by", "groups_file", metavar="FILE", help="Groups of queries. Default: those of the gold set.")
 @click.option("--level", type=float, help="Of the intervals. Default: the project's, or 0.95.")
@@ -38,9 +32,8 @@ DEFAULT_MEASURES = ("RR", "P@1", "P@5", "nDCG@5")
 @click.option("--top", type=click.IntRange(1), default=5, show_default=True, help="Results to list for a miss.")
 @click.option("--save", metavar="FOLDER", help="Where runs and scores are put. Default: runs/ in the project's cache.")
 @click.option("--no-cache", is_flag=True, help="Ask every query again; keep nothing.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("-o", "--output", metavar="FILE", help="Write the result to a file instead of stdout.")
-@click.option("--quiet", is_flag=True, help="No progress and no remarks.")
+@format_option("text", "json")
+@output_options
 def command(
     folder: str, modes: tuple[str, ...], gold: str | None, corpus: str | None, measures: tuple[str, ...],
     preset: str | None, groups_file: str | None, level: float | None, shown: int, top: int, save: str | None,

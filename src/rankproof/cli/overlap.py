@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankproof.cli.options import format_option, output_options
 from rankproof.cli.output import remark, write_result
 from rankproof.errors import count
 
@@ -19,9 +20,8 @@ from rankproof.errors import count
     help="How much the depths below count: with 0.9 the first ten ranks make up 86% of the value.",
 )
 @click.option("--depth", type=int, default=100, show_default=True, help="The last rank that is looked at.")
-@click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
-@click.option("-o", "--output", metavar="FILE", help="Write the result to a file instead of stdout.")
-@click.option("--quiet", is_flag=True, help="No progress and no remarks.")
+@format_option("text", "json", "csv")
+@output_options
 def command(
     runs: tuple[str, ...], persistence: float, depth: int, form: str, output: str | None, quiet: bool
 ) -> None:  # fmt: skip

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankproof.cli.options import format_option, measures_option, output_options, preset_option
 from rankproof.cli.output import plot_room, write_result
 from rankproof.cli.scored import score_runs
 from rankproof.errors import UsageError
@@ -19,10 +20,7 @@ DEFAULT_MEASURE = "nDCG@10"
 @click.command("power", short_help="Say how many queries it takes to see a difference.")
 @click.argument("qrels", required=False)
 @click.argument("runs", nargs=-1)
-@click.option(
-    "-m", "--measure", "measures", multiple=True, metavar="NAME",
-    help=f"A measure that is a mean over queries; may be repeated. Default: {DEFAULT_MEASURE}.",
-)  # fmt: skip
+@measures_option(DEFAULT_MEASURE)
 @click.option("--difference", type=float, default=0.02, show_default=True, help="The difference that you want to see.")
 @click.option("--power", type=float, default=0.8, show_default=True, help="How surely you want to see it.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of the test.")
@@ -32,11 +30,10 @@ DEFAULT_MEASURE = "nDCG@10"
 )  # fmt: skip
 @click.option("--sd", type=float, metavar="X", help="Instead of files: the standard deviation of the differences.")
 @click.option("--queries", "n", type=int, metavar="N", help="With --sd: how many queries you have.")
-@click.option("--preset", default="default", show_default=True, metavar="NAME", help="The rules for scoring the runs.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@preset_option
+@format_option("text", "json")
 @click.option("--svg", metavar="FILE", help="Also draw the curve.")
-@click.option("-o", "--output", metavar="FILE", help="Write the result to a file instead of stdout.")
-@click.option("--quiet", is_flag=True, help="No progress and no remarks.")
+@output_options
 def command(
     qrels: str | None, runs: tuple[str, ...], measures: tuple[str, ...], correlation: float | None, sd: float | None,
     n: int | None, preset: str, form: str, svg: str | None, output: str | None, quiet: bool, **goal: Any,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankproof.cli.options import DEFAULT_MEASURES, groups_option, measures_option, output_options, preset_option
 from rankproof.cli.output import write_result
 from rankproof.cli.scored import score_runs
 
@@ -16,35 +17,14 @@ if TYPE_CHECKING:
     from rankproof.scoring.scores import Scores
     from rankproof.stats.intervals import Interval
 
-DEFAULT_MEASURES = ("nDCG@10", "RR@10", "R@100", "AP")
-
 
 @click.command("score", short_help="Score runs against judgments.")
 @click.argument("qrels")
 @click.argument("runs", nargs=-1, required=True)
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="NAME",
-    help="A measure, such as nDCG@10; may be repeated. trec_eval's and ranx's names work too. "
-    f"Default: {', '.join(DEFAULT_MEASURES)}; `rankproof measures` lists all.",
-)
-@click.option(
-    "--preset",
-    default="default",
-    show_default=True,
-    metavar="NAME",
-    help="The rules for ties, missing queries and the like; `rankproof presets` lists them.",
-)
+@measures_option(more="trec_eval's and ranx's names work too; `rankproof measures` lists all. ")
+@preset_option
 @click.option("--per-query", "-q", "per_query", is_flag=True, help="Also the value of every query.")
-@click.option(
-    "--group-by",
-    "groups_file",
-    metavar="FILE",
-    help="Also per group: a TSV of query and group, or a gold set whose queries have groups.",
-)
+@groups_option
 @click.option(
     "--format",
     "form",
@@ -57,8 +37,7 @@ DEFAULT_MEASURES = ("nDCG@10", "RR@10", "R@100", "AP")
     "--metrics-config", "metrics_file", metavar="FILE",
     help="A YAML file with a block `retrieval_metrics`: what to measure, and what to say about chance.",
 )  # fmt: skip
-@click.option("-o", "--output", metavar="FILE", help="Write the result to a file instead of stdout.")
-@click.option("--quiet", is_flag=True, help="No progress and no remarks.")
+@output_options
 def command(
     qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], preset: str, per_query: bool,
     groups_file: str | None, form: str, metrics_file: str | None, output: str | None, quiet: bool,
