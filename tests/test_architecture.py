@@ -34,6 +34,8 @@ MAY_IMPORT = {
     "planning": {"errors", "data", "measures", "scoring", "stats"},
     "tuning": {"errors", "data", "measures", "scoring", "stats", "fusion", "comparison"},
     "evaluation": {"errors", "data", "measures", "scoring", "stats", "retrieval", "comparison"},
+    "failures": {"errors", "data", "scoring", "retrieval", "evaluation"},
+    "story": {"errors", "data", "measures", "scoring", "stats", "comparison", "retrieval"},
     "ab": {"errors", "data", "scoring", "retrieval"},
 }
 """Each layer, and the layers that it may import besides itself."""

@@ -169,6 +169,38 @@ def test_seed_003s_block_decides_measures_and_statistics(
     assert b"intervals" not in capfdbinary.readouterr().out.splitlines()[0]
 
 
+def test_misses_are_analysed_with_their_evidence(
+    capfdbinary: pytest.CaptureFixture[bytes], project: Path
+) -> None:  # fmt: skip
+    (project / "rankproof.yaml").write_text(PROJECT.replace("depth: 10", "depth: 10, top: 1"))
+    found = evaluated(capfdbinary, "--mode", "keyword", "--analyze")
+    (analysis,) = found["analyses"]
+    assert analysis["distribution"] == {"corpus-gap": 0, "ranking-gap": 1, "keyword-gap": 0, "semantic-gap": 0}
+    assert analysis["failures"][0]["evidence"] == [
+        "Docker was among the candidates; its rank after each stage: bm25 2"
+    ]  # fmt: skip
+    assert "too few to decide" in analysis["recommendation"]
+    assert run(["eval", "--mode", "keyword", "--analyze", "--quiet"]) == 0
+    text = capfdbinary.readouterr().out.decode()
+    assert "keyword: 1 failure in 4 queries (25%)" in text
+    assert "recommendation: 1 failure is too few to decide on" in text
+
+
+def test_the_recommended_change_is_tried(capfdbinary: pytest.CaptureFixture[bytes], project: Path) -> None:
+    # A retriever that never finds what keywords would: twelve keyword gaps.
+    (project / "mine.py").write_text("def search(text, k):\n    return ['Login']\n")
+    rows = "".join(
+        f"{word} {i},{page},x\n" for word, page in (("container", "Docker"), ("words", "Search")) for i in range(6)
+    )
+    (project / "gold.csv").write_text(f"query,ideal_page,category\n{rows}")
+    file = PROJECT.replace("counts: {retrieve: bow}", "counts: {retrieve: {python: {call: 'mine:search'}}}")
+    (project / "rankproof.yaml").write_text(file)
+    assert run(["eval", "--mode", "counts", "--analyze", "--what-if", "-m", "RR", "--quiet"]) == 0
+    text = capfdbinary.readouterr().out.decode()
+    assert "100% of the 12 failures are of the class keyword-gap" in text
+    assert "tried: counts + bm25 − counts in RR: +" in text
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

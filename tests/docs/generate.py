@@ -324,7 +324,7 @@ def _stages_section(key: str, parts: dict[str, Any]) -> str:
 
 def exit_codes_page() -> str:
     """Every way in which the program can end."""
-    rows = [("0", "", "Done.")]
+    rows = [("0", "", "Done."), ("1", "", "Measured, and below the threshold.")]
     for error in _errors(errors.RankproofError):
         if error is not errors.RankproofError:
             rows.append((str(error.exit_code), f"`{error.__name__}`", inspect.getdoc(error) or ""))
@@ -430,6 +430,7 @@ def unpack_demo(folder: Path) -> None:
     target = folder / "rankproof-demo"
     target.mkdir()
     for name in demo.FILES:
+        target.joinpath(name).parent.mkdir(exist_ok=True)
         target.joinpath(name).write_bytes(resources.files("rankproof.demo").joinpath(name).read_bytes())
 
 

@@ -104,4 +104,4 @@ def test_a_command_with_an_unknown_option_would_be_noticed() -> None:
     verb = cli.get_command(parent, "score")
     assert verb is not None
     with pytest.raises(click.NoSuchOption):
-        verb.make_context("score", ["qrels.txt", "a.run", "--measures", "nDCG@10"], parent=parent)
+        verb.make_context("score", ["qrels.txt", "a.run", "--metric", "nDCG@10"], parent=parent)

@@ -13,8 +13,12 @@ from rankproof.cli.output import remark, stage_progress, write_result
 from rankproof.errors import NotMeasured, UsageError, count
 
 if TYPE_CHECKING:
+    from rankproof.comparison import Comparison
     from rankproof.data.gold import GoldSet
-    from rankproof.evaluation import Evaluation
+    from rankproof.evaluation import Evaluation, Request
+    from rankproof.failures import Analysis
+    from rankproof.project.project import Project
+    from rankproof.retrieval.stage import Place
 
 DEFAULT_MEASURES = ("RR", "P@1", "P@5", "nDCG@5")
 
@@ -30,6 +34,8 @@ DEFAULT_MEASURES = ("RR", "P@1", "P@5", "nDCG@5")
 @click.option("--level", type=float, help="Of the intervals. Default: the project's, or 0.95.")
 @click.option("--misses", "shown", type=click.IntRange(0), default=10, show_default=True, help="How many to list.")
 @click.option("--top", type=click.IntRange(1), default=5, show_default=True, help="Results to list for a miss.")
+@click.option("--analyze", is_flag=True, help="Say why each miss failed, and what to do about it.")
+@click.option("--what-if", is_flag=True, help="With --analyze: try the recommended change where that can be done.")
 @click.option("--save", metavar="FOLDER", help="Where runs and scores are put. Default: runs/ in the project's cache.")
 @click.option("--no-cache", is_flag=True, help="Ask every query again; keep nothing.")
 @format_option("text", "json")
@@ -37,7 +43,7 @@ DEFAULT_MEASURES = ("RR", "P@1", "P@5", "nDCG@5")
 def command(
     folder: str, modes: tuple[str, ...], gold: str | None, corpus: str | None, measures: tuple[str, ...],
     preset: str | None, groups_file: str | None, level: float | None, shown: int, top: int, save: str | None,
-    no_cache: bool, form: str, output: str | None, quiet: bool,
+    no_cache: bool, analyze: bool, what_if: bool, form: str, output: str | None, quiet: bool,
 ) -> None:  # fmt: skip
     """Run the pipelines of the project in FOLDER over its gold set: figures with intervals, per group, and the misses.
 
@@ -52,6 +58,7 @@ def command(
     from rankproof.measures.parse import parse_measures
     from rankproof.project.project import load_project
     from rankproof.reports.evaluation import evaluation_json, evaluation_text
+    from rankproof.reports.failures import analysis_text
     from rankproof.retrieval.pipeline import Runner
 
     project = load_project(
@@ -73,13 +80,29 @@ def command(
         runner = Runner(project.pipelines, place, cache=project.answers, batch=metrics.batch_size if metrics else None)
         runs = [runner.run(name, gold_set.queries) for name in names]
     found = evaluate_runs(gold_set, runs, request, None if place.library is None else place.library.documents)
+    analysed = _analysed(found, project, place, gold_set, request, what_if) if analyze or what_if else []
     _save(found, Path(save) if save is not None else project.saved_runs, quiet)
     intervals = metrics is None or metrics.intervals
-    text = evaluation_json(found) if form == "json" else evaluation_text(found, shown=shown, intervals=intervals)
+    if form == "json":
+        text = evaluation_json(found, analyses=[analysis for analysis, _ in analysed])
+    else:
+        parts = [evaluation_text(found, shown=0 if analysed else shown, intervals=intervals)]
+        parts += [analysis_text(analysis, shown=shown, tried=tried) + "\n" for analysis, tried in analysed]
+        text = "\n".join(parts)
     write_result(text, output)
     if found.unmeasured:
         queries_failed = count(len(found.unmeasured), "query", "queries")
         raise NotMeasured(f"{queries_failed} could not be measured; the figures are without them.")
+
+
+def _analysed(
+    found: Evaluation, project: Project, place: Place, gold: GoldSet, request: Request, what_if: bool
+) -> list[tuple[Analysis, tuple[Comparison, ...]]]:
+    from rankproof.cli import analysis
+
+    analysed = analysis.analyses(found, project, place, gold, k=request.shown)
+    tried = [analysis.what_if(one, project, place, gold, request) if what_if else () for one in analysed]
+    return list(zip(analysed, tried, strict=True))
 
 
 def _has_space(name: str) -> bool:

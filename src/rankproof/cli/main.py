@@ -26,6 +26,7 @@ VERBS = {
     "overlap": "Say how much runs have in common.",
     "power": "Say how many queries it takes to see a difference.",
     "presets": "List the presets and their rules.",
+    "rq": "Measure the Retrieval Quality of a story.",
     "score": "Score runs against judgments.",
 }
 
@@ -66,8 +67,8 @@ def cli() -> None:
       rankproof demo
       rankproof score QRELS RUN -m nDCG@10 -m RR
 
-    Exit codes: 0 done · 2 wrong use · 3 bad input data · 4 could not measure · 5 nothing to evaluate ·
-    70 a bug of ours · 130 interrupted.
+    Exit codes: 0 done · 1 a threshold was missed · 2 wrong use · 3 bad input data · 4 could not measure ·
+    5 nothing to evaluate · 70 a bug of ours · 130 interrupted.
     """
 
 

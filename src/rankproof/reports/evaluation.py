@@ -7,8 +7,10 @@ from typing import Any
 
 from rankproof.errors import count
 from rankproof.evaluation import Evaluation, Expected, Miss, Mode
+from rankproof.failures import Analysis
 from rankproof.measures.registry import Measure
 from rankproof.reports.comparison import comparison_data, differences_text
+from rankproof.reports.failures import analysis_data
 from rankproof.reports.json import SCHEMA_VERSION, dump, rules_data
 from rankproof.reports.text import foundation, number, printable, table, with_interval
 from rankproof.stats.intervals import Interval
@@ -24,7 +26,7 @@ def evaluation_text(found: Evaluation, *, shown: int = _SHOWN_MISSES, intervals:
         parts.append(_by_group(found, intervals))
     if found.comparison is not None:
         parts.append(differences_text(found.comparison))
-    parts += [_misses_text(mode, shown) for mode in found.modes]
+    parts += [_misses_text(mode, shown) for mode in found.modes if shown]
     parts += [part for part in (_stale_text(found), _left_out_text(found), _unmeasured_text(found)) if part]
     coverages = [(mode.name, mode.scores.coverage) for mode in found.modes]
     parts.append(foundation(coverages, found.preset, found.measures))
@@ -137,7 +139,7 @@ def _cut(lines: list[str], total: int) -> str:
     return "\n".join([*lines, f"  … and {more:,} more"] if more > 0 else lines)
 
 
-def evaluation_json(found: Evaluation) -> str:
+def evaluation_json(found: Evaluation, *, analyses: Sequence[Analysis] = ()) -> str:
     """For programs: everything, the misses in full."""
     data: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
@@ -155,6 +157,8 @@ def evaluation_json(found: Evaluation) -> str:
         "group_sizes": dict(found.group_sizes),
         **rules_data(found.preset),
     }
+    if analyses:
+        data["analyses"] = [analysis_data(one) for one in analyses]
     if found.comparison is not None:
         data["comparisons"] = [comparison_data(one) for one in found.comparison.comparisons]
     return dump(data)

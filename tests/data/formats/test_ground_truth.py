@@ -193,3 +193,31 @@ def test_a_gold_set_comes_back(
     first = file.read_bytes()
     again.write(file)
     assert file.read_bytes() == first
+
+
+def test_a_result_that_nobody_judged_is_written_back(save: Save, tmp_path: Path) -> None:
+    file = save("gt.json", truth({"query": "q", "results": [{"id": "d", "relevance": None}]}))
+    GoldSet.read(file).write(tmp_path / "again.json")
+    assert json.loads((tmp_path / "again.json").read_text())["queries"][0]["results"] == [
+        {"id": "d", "relevance": None}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ({"query": "q", "labeledAt": 7}, "query 1: 'labeledAt' is 7, not a str"),
+        (
+            {"query": "q", "results": [{"id": "d", "fingerprint": 7, "relevance": None}]},
+            "query 'q', result 1: 'fingerprint' is 7, not a string",
+        ),
+        (
+            {"query": "q", "results": [{"contextualHeader": "h", "relevance": None}] * 2},
+            "document 'h' stands twice; keep one of them, or give each its 'id'",
+        ),
+    ],
+)
+def test_what_labels_add_to_the_seeds_keys_is_checked(save: Save, query: Any, message: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        GoldSet.read(save("gt.json", truth(query)))
+    assert message in str(caught.value)

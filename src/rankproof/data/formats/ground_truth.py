@@ -8,6 +8,7 @@ from typing import Any
 from rankproof.data.faults import Faults
 from rankproof.data.files import PathLike, read_bytes, source_name, write_whole
 from rankproof.data.formats import Sample, reads, writes
+from rankproof.data.formats.story_queries import is_story_queries
 from rankproof.data.gold import GoldSet, Query
 from rankproof.data.json_text import is_id, json_bytes, parse_json, shown
 from rankproof.data.qrels import Qrels
@@ -20,17 +21,24 @@ _WORDS = {grade: word for word, grade in GRADES.items()}
 _ABOUT = 'JSON with a list of "queries", each with "results" and their "relevance"'
 _QUERIES_LIST = re.compile(rb'(?<!\\)"queries"\s*:\s*\[')
 _QUERY_KEYS = {"id", "query", "persona", "noAnswerInCorpus", "reviewerNotes", "results"}
-_TYPES = {"persona": str, "noAnswerInCorpus": bool, "reviewerNotes": str, "results": list}
+_TYPES = {"persona": str, "noAnswerInCorpus": bool, "reviewerNotes": str, "labeledAt": str, "results": list}
+_RESULT_TYPES = {"contextualHeader": str, "fingerprint": str}
 
 
 def is_ground_truth(sample: Sample) -> bool:
-    """Whether this is JSON with a list of queries; no other JSON of ours has one."""
+    """Whether this is JSON with a list of queries; no other JSON of ours has one but the queries of a story."""
     if sample.folder or sample.suffix in {".jsonl", ".ndjson", ".csv", ".tsv"}:
         return False
     return sample.begins_with(b"{") and _QUERIES_LIST.search(sample.head) is not None
 
 
-@reads("gold", "ground-truth", _ABOUT, when=lambda s: is_ground_truth(s) or (s.suffix == ".json" and not s.folder))
+def _is_gold(sample: Sample) -> bool:
+    if is_story_queries(sample):
+        return False
+    return is_ground_truth(sample) or (sample.suffix == ".json" and not sample.folder)
+
+
+@reads("gold", "ground-truth", _ABOUT, when=_is_gold)
 def read_ground_truth(path: PathLike) -> GoldSet:
     """Queries and judgments; a query that nobody has judged yet is kept without judgments.
 
@@ -114,7 +122,10 @@ def _results(results: list[Any], query_id: str, faults: Faults) -> tuple[dict[An
         if not is_id(doc):
             faults.add(f"{place}: there is no 'id' or 'contextualHeader' that names the document")
         elif str(doc) in seen:
-            faults.add(f"{place}: document {doc!r} stands twice; keep one of them")
+            way_out = "keep one of them" if result.get("id") is not None else "keep one of them, or give each its 'id'"
+            faults.add(f"{place}: document {doc!r} stands twice; {way_out}")
+        elif wrong := [key for key, kind in _RESULT_TYPES.items() if not isinstance(result.get(key) or "", kind)]:
+            faults.add(f"{place}: {wrong[0]!r} is {shown(result[wrong[0]])}, not a string")
         elif relevance is not None and (not isinstance(relevance, str) or relevance not in GRADES):
             faults.add(f"{place}: relevance {shown(relevance)} is not one of {', '.join(GRADES)}")
         else:
@@ -122,10 +133,12 @@ def _results(results: list[Any], query_id: str, faults: Faults) -> tuple[dict[An
             extras[str(doc)] = {key: value for key, value in result.items() if key not in {"id", "relevance"}}
             if relevance is not None:
                 grades[doc] = GRADES[relevance]
-    return grades, {doc: extra for doc, extra in extras.items() if extra}
+    # A result that nobody judged has nothing but this to be remembered by.
+    judged = {str(doc) for doc in grades}
+    return grades, {doc: extra for doc, extra in extras.items() if extra or doc not in judged}
 
 
-@reads("qrels", "ground-truth", _ABOUT, when=is_ground_truth)
+@reads("qrels", "ground-truth", _ABOUT, when=lambda s: is_ground_truth(s) and not is_story_queries(s))
 def read_ground_truth_qrels(path: PathLike) -> Qrels:
     """The judgments of a ground-truth file."""
     qrels = read_ground_truth(path).qrels

@@ -9,6 +9,7 @@ from rankproof.data.faults import Faults
 from rankproof.data.files import PathLike, read_bytes, source_name, write_whole
 from rankproof.data.formats import Sample, reads, writes
 from rankproof.data.formats.ground_truth import is_ground_truth
+from rankproof.data.formats.story_queries import is_story_queries
 from rankproof.data.json_text import Pairs, json_bytes, parse_json, shown
 from rankproof.data.qrels import Qrels
 from rankproof.data.run import Run
@@ -19,7 +20,7 @@ _OTHERS = {".jsonl", ".ndjson", ".csv", ".tsv", ".parquet"}
 
 
 def _is_ranx(sample: Sample) -> bool:
-    if sample.folder or sample.suffix in _OTHERS or is_ground_truth(sample):
+    if sample.folder or sample.suffix in _OTHERS or is_ground_truth(sample) or is_story_queries(sample):
         return False
     return sample.suffix == ".json" or sample.begins_with(b"{")
 
