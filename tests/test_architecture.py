@@ -35,6 +35,8 @@ MAY_IMPORT = {
     "tuning": {"errors", "data", "measures", "scoring", "stats", "fusion", "comparison"},
     "evaluation": {"errors", "data", "measures", "scoring", "stats", "retrieval", "comparison"},
     "failures": {"errors", "data", "scoring", "retrieval", "evaluation"},
+    "gate": {"errors", "measures", "scoring", "stats"},
+    "baseline": {"errors", "data", "scoring"},
     "story": {"errors", "data", "measures", "scoring", "stats", "comparison", "retrieval"},
     "ab": {"errors", "data", "scoring", "retrieval"},
 }

@@ -188,12 +188,12 @@ def test_misses_are_analysed_with_their_evidence(
 
 def test_the_recommended_change_is_tried(capfdbinary: pytest.CaptureFixture[bytes], project: Path) -> None:
     # A retriever that never finds what keywords would: twelve keyword gaps.
-    (project / "mine.py").write_text("def search(text, k):\n    return ['Login']\n")
+    (project / "shelf.py").write_text("def search(text, k):\n    return ['Login']\n")
     rows = "".join(
         f"{word} {i},{page},x\n" for word, page in (("container", "Docker"), ("words", "Search")) for i in range(6)
     )
     (project / "gold.csv").write_text(f"query,ideal_page,category\n{rows}")
-    file = PROJECT.replace("counts: {retrieve: bow}", "counts: {retrieve: {python: {call: 'mine:search'}}}")
+    file = PROJECT.replace("counts: {retrieve: bow}", "counts: {retrieve: {python: {call: 'shelf:search'}}}")
     (project / "rankproof.yaml").write_text(file)
     assert run(["eval", "--mode", "counts", "--analyze", "--what-if", "-m", "RR", "--quiet"]) == 0
     text = capfdbinary.readouterr().out.decode()

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from rankproof.cli.evaluated import DEFAULT_MEASURES, Evaluated
 from rankproof.cli.options import format_option, measures_option, output_options
-from rankproof.cli.output import remark, stage_progress, write_result
-from rankproof.errors import NotMeasured, UsageError, count
+from rankproof.cli.output import remark, write_result
+from rankproof.errors import NotMeasured, count
 
 if TYPE_CHECKING:
     from rankproof.comparison import Comparison
-    from rankproof.data.gold import GoldSet
-    from rankproof.evaluation import Evaluation, Request
+    from rankproof.evaluation import Evaluation
     from rankproof.failures import Analysis
     from rankproof.project.project import Project
-    from rankproof.retrieval.stage import Place
-
-DEFAULT_MEASURES = ("RR", "P@1", "P@5", "nDCG@5")
 
 
 @click.command("eval", short_help="Run pipelines over a gold set and score them.")
@@ -54,35 +50,19 @@ def command(
     rankproof eval
     rankproof eval --mode keyword --mode hybrid -m nDCG@10 -m RR
     """
-    from rankproof.evaluation import Request, evaluate_runs
-    from rankproof.measures.parse import parse_measures
+    from rankproof.cli.evaluated import evaluate_project
     from rankproof.project.project import load_project
     from rankproof.reports.evaluation import evaluation_json, evaluation_text
     from rankproof.reports.failures import analysis_text
-    from rankproof.retrieval.pipeline import Runner
 
     project = load_project(
         folder, gold=gold, corpus=corpus, preset=preset, groups=groups_file, cache=False if no_cache else None
     )
-    chosen = parse_measures(measures or project.measures or DEFAULT_MEASURES)
-    names = modes or tuple(project.pipelines)
-    if not names:
-        raise UsageError("The project names no pipeline; add one under `pipelines:` in rankproof.yaml.")
-    metrics = project.metrics
-    request = Request(
-        chosen, project.preset, level or (1 - metrics.alpha if metrics else 0.95), top,
-        test=metrics is None or metrics.tests, alpha=metrics.alpha if metrics else 0.05,
-    )  # fmt: skip
-    gold_set = _with_groups(project.gold(), project.groups())
-    remark(f"{gold_set.source}: {count(len(gold_set.queries), 'query', 'queries')}", quiet)
-    with stage_progress(quiet) as progress:
-        place = project.place(progress)
-        runner = Runner(project.pipelines, place, cache=project.answers, batch=metrics.batch_size if metrics else None)
-        runs = [runner.run(name, gold_set.queries) for name in names]
-    found = evaluate_runs(gold_set, runs, request, None if place.library is None else place.library.documents)
-    analysed = _analysed(found, project, place, gold_set, request, what_if) if analyze or what_if else []
+    evaluated = evaluate_project(project, modes, measures, level=level, top=top, quiet=quiet)
+    found = evaluated.found
+    analysed = _analysed(evaluated, project, what_if) if analyze or what_if else []
     _save(found, Path(save) if save is not None else project.saved_runs, quiet)
-    intervals = metrics is None or metrics.intervals
+    intervals = project.metrics is None or project.metrics.intervals
     if form == "json":
         text = evaluation_json(found, analyses=[analysis for analysis, _ in analysed])
     else:
@@ -96,10 +76,11 @@ def command(
 
 
 def _analysed(
-    found: Evaluation, project: Project, place: Place, gold: GoldSet, request: Request, what_if: bool
-) -> list[tuple[Analysis, tuple[Comparison, ...]]]:
+    evaluated: Evaluated, project: Project, what_if: bool
+) -> list[tuple[Analysis, tuple[Comparison, ...]]]:  # fmt: skip
     from rankproof.cli import analysis
 
+    found, place, gold, request = evaluated.found, evaluated.place, evaluated.gold, evaluated.request
     analysed = analysis.analyses(found, project, place, gold, k=request.shown)
     tried = [analysis.what_if(one, project, place, gold, request) if what_if else () for one in analysed]
     return list(zip(analysed, tried, strict=True))
@@ -107,11 +88,6 @@ def _analysed(
 
 def _has_space(name: str) -> bool:
     return len(name.split()) != 1
-
-
-def _with_groups(gold: GoldSet, groups: dict[str, str]) -> GoldSet:
-    queries = tuple(replace(query, group=groups.get(query.id)) for query in gold.queries)
-    return replace(gold, queries=queries)
 
 
 def _save(found: Evaluation, folder: Path | None, quiet: bool) -> None:

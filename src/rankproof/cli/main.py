@@ -14,6 +14,7 @@ from rankproof.errors import RankproofError
 
 # The help of each verb stands here as well, so that `--help` imports none of them.
 VERBS = {
+    "baseline": "Keep what was measured, for later builds to be held against.",
     "compare": "Say whether one run is better than another, with proof.",
     "correlate": "Say whether measures or judgments order systems alike.",
     "demo": "Score and explain the bundled example.",
@@ -21,6 +22,7 @@ VERBS = {
     "eval": "Run pipelines over a gold set and score them.",
     "explain": "Say which rule makes two presets give different numbers.",
     "fuse": "Make one run of several.",
+    "gate": "Say whether the build may pass.",
     "init": "Write a project file after a look at the folder.",
     "measures": "List the measures, or describe one.",
     "overlap": "Say how much runs have in common.",

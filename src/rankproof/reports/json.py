@@ -32,11 +32,22 @@ def scores_json(
     comparisons: Sequence[Mapping[str, Any]] | None = None,
 ) -> str:  # fmt: skip
     """Scores of one or more runs."""
+    data = scores_data(scores, per_query=per_query, groups=groups)
+    if intervals is not None:
+        for run, own in zip(data["runs"], intervals, strict=True):
+            run["interval"] = {str(measure): interval.as_list() for measure, interval in own.items()}
+    if comparisons is not None:
+        data["comparisons"] = list(comparisons)
+    return dump(data)
+
+
+def scores_data(
+    scores: Sequence[Scores], *, per_query: bool = False, groups: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Scores of one or more runs as plain data."""
     runs = []
-    for i, one in enumerate(scores):
+    for one in scores:
         run: dict[str, Any] = {"name": one.name, "mean": one.mean(), "coverage": one.coverage.as_dict()}
-        if intervals is not None:
-            run["interval"] = {str(measure): interval.as_list() for measure, interval in intervals[i].items()}
         if per_query:
             run["by_query"] = one.by_query()
         if groups is not None:
@@ -47,9 +58,7 @@ def scores_json(
     if per_query:
         # With the values of each query this is a file that `compare` reads, which must know what they rest on.
         head["judgments"] = scores[0].judgments
-    if comparisons is not None:
-        head["comparisons"] = list(comparisons)
-    return dump({**head, **rules_data(scores[0].preset), "runs": runs})
+    return {**head, **rules_data(scores[0].preset), "runs": runs}
 
 
 def explanation_json(found: Explanation) -> str:

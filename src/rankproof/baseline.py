@@ -1,0 +1,70 @@
+"""The baseline: what was measured when quality was last accepted, in a small file that is kept with the code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rankproof.data.files import PathLike, read_bytes, source_name
+from rankproof.data.json_text import parse_json
+from rankproof.errors import BadInput, UsageError
+from rankproof.scoring.score_file import read_scores
+from rankproof.scoring.scores import Scores
+
+FILE = "rankproof-baseline.json"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Scores by pipeline, and the digests of what they were made of."""
+
+    source: str
+    scores: Mapping[str, Scores]
+    gold: str
+    """The digest of all judgments of the gold set, measured or not."""
+    corpus: str | None
+    pipelines: Mapping[str, str]
+    """Pipeline → the digest of its behaviour."""
+
+    def of(self, name: str) -> Scores:
+        """The scores of a pipeline."""
+        if name not in self.scores:
+            known = ", ".join(self.scores)
+            raise UsageError(f"{self.source} has no baseline of the pipeline {name!r}; it has {known}.")
+        return self.scores[name]
+
+
+def read_baseline(path: PathLike) -> Baseline:
+    """A baseline from its file."""
+    source = source_name(path)
+    data = parse_json(read_bytes(path), source)
+    if not isinstance(data, dict) or data.get("baseline_version") != VERSION:
+        raise BadInput.of(source, f"is no baseline of version {VERSION}; `rankproof baseline record` makes one")
+    scores = {one.name: one for one in read_scores(path)}
+    try:
+        return Baseline(source, scores, str(data["gold"]), data["corpus"], dict(data["pipelines"]))
+    except (KeyError, TypeError, ValueError) as exc:
+        raise BadInput.of(source, f"is no baseline as we write it ({exc!r}); record it again") from exc
+
+
+def check_comparable(baseline: Baseline, now: Sequence[Scores], gold: str) -> None:
+    """Refuse to hold figures against a baseline that was made of another gold set or under other rules."""
+    apart = []
+    if baseline.gold != gold:
+        apart.append(f"another gold set ({baseline.gold[:19]} then, {gold[:19]} now)")
+    for one in now:
+        before = baseline.of(one.name)
+        ours, theirs = one.preset.rules.as_dict(), before.preset.rules.as_dict()
+        apart += [f"{rule}={theirs[rule]} then, {rule}={ours[rule]} now" for rule in ours if ours[rule] != theirs[rule]]
+        if dict(one.preset.defaults) != dict(before.preset.defaults):
+            apart.append(f"parameters of the preset {before.preset.name} then, of {one.preset.name} now")
+        missing = [str(measure) for measure in one.measures if measure not in before.measures]
+        if missing:
+            apart.append(f"no {', '.join(missing)} in the baseline")
+        break
+    if apart:
+        raise UsageError(
+            f"{baseline.source} cannot be compared with: {'; '.join(apart)}. "
+            "Record the baseline again (`rankproof baseline record`) once the change is meant."
+        )

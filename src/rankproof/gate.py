@@ -1,0 +1,260 @@
+"""May the build pass? Rules held against what was measured: pure, figures in, a verdict for each rule out.
+
+Every rule has one of three outcomes. `worse` needs proof: a drop that cannot be told from noise passes, and says how
+many queries it would take to tell. `not measured` is neither: the rule could not be decided, and a build must not pass
+on it. All drops that are tested, measures × groups, are one family, so that many groups raise no more false alarms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from rankproof.errors import NotMeasured, count
+from rankproof.measures.registry import Measure
+from rankproof.scoring.scores import NO_GROUP, Scores
+from rankproof.stats.corrections import adjust
+from rankproof.stats.effects import paired_differences
+from rankproof.stats.intervals import standard_deviation
+from rankproof.stats.margins import margin_tests
+from rankproof.stats.paired import PERMUTATIONS, paired_tests
+from rankproof.stats.power import queries_needed
+from rankproof.stats.resampling import Floats
+
+Outcome = Literal["pass", "worse", "not measured"]
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Drop:
+    """How far a measure may fall below the baseline: by so much, or by such a share of it."""
+
+    absolute: float | None = None
+    relative: float | None = None
+
+    def allowed(self, baseline: float) -> float:
+        """The fall that is allowed from this value."""
+        return self.absolute if self.absolute is not None else (self.relative or 0.0) * abs(baseline)
+
+    def __str__(self) -> str:
+        return f"{self.absolute:g}" if self.absolute is not None else f"{self.relative or 0:.1%}"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """When quality counts as worse."""
+
+    floors: Mapping[Measure, float] = field(default_factory=dict)
+    max_drop: Mapping[Measure, Drop] = field(default_factory=dict)
+    margin: float | None = None
+    """The loss that must be shown not to be there, for every measure."""
+    min_group: int = 5
+    """Groups with fewer queries are not judged."""
+    coverage: float = 1.0
+    """The share of queries that must have been measured."""
+    latency: float | None = None
+    """The most seconds that nineteen queries of twenty may take."""
+    alpha: float = 0.05
+    permutations: int = PERMUTATIONS
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one rule."""
+
+    rule: str
+    """Such as `floor RR` or `max_drop nDCG@10, group hr`."""
+    outcome: Outcome
+    why: str
+    measure: str = ""
+    group: str | None = None
+    baseline: float | None = None
+    value: float | None = None
+    p_value: float | None = None
+    worst: tuple[tuple[str, float], ...] = ()
+    """The queries that fell furthest, with their differences."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is held against the rules."""
+
+    scores: Scores
+    n_asked: int
+    """Queries that should have been measured."""
+    groups: Mapping[str, str] = field(default_factory=dict)
+    seconds: Sequence[float] = ()
+    """How long each query took, where that is known."""
+
+
+def judge(rules: Rules, now: Measured, baseline: Scores | None) -> list[Verdict]:
+    """The verdict on every rule; `baseline` has the same queries and measures, or is None if there is none."""
+    verdicts = [_coverage(rules, now)]
+    verdicts += [_floor(measure, floor, now.scores) for measure, floor in rules.floors.items()]
+    verdicts += _drops(rules, now, baseline)
+    if rules.margin is not None:
+        verdicts += [_margin(rules, rules.margin, measure, now, baseline) for measure in now.scores.measures]
+    if rules.latency is not None:
+        verdicts.append(_latency(rules.latency, now.seconds))
+    return verdicts
+
+
+def overall(verdicts: Iterable[Verdict]) -> Outcome:
+    """What could not be measured decides before what is worse: the figures are not to be trusted then."""
+    outcomes = {verdict.outcome for verdict in verdicts}
+    if "not measured" in outcomes:
+        return "not measured"
+    return "worse" if "worse" in outcomes else "pass"
+
+
+def _coverage(rules: Rules, now: Measured) -> Verdict:
+    n = len(now.scores.query_ids)
+    share = n / now.n_asked if now.n_asked else 0.0
+    said = f"{n:,} of {count(now.n_asked, 'query', 'queries')} measured ({share:.1%})"
+    if share < rules.coverage:
+        return Verdict("coverage", "not measured", f"{said}; {rules.coverage:.1%} must be", value=share)
+    return Verdict("coverage", "pass", said, value=share)
+
+
+def _floor(measure: Measure, floor: float, scores: Scores) -> Verdict:
+    value = scores.mean()[str(measure)]
+    rule = f"floor {measure}"
+    if value < floor:
+        return Verdict(rule, "worse", f"{value:.4f} is below the floor {floor:g}", str(measure), value=value)
+    return Verdict(rule, "pass", f"{value:.4f}, at or above the floor {floor:g}", str(measure), value=value)
+
+
+def _drops(rules: Rules, now: Measured, baseline: Scores | None) -> list[Verdict]:
+    if baseline is None:
+        return [Verdict(f"max_drop {m}", "not measured", _NO_BASELINE, str(m)) for m in rules.max_drop]
+    cases = [case for measure in rules.max_drop for case in _cases(rules, measure, now, baseline)]
+    p_values = [_falls(rules, pair) for _, _, pair in cases]
+    adjusted = adjust(p_values, "holm").tolist()
+    return [
+        _drop(rules, measure, rules.max_drop[measure], pair, group, p)
+        for (measure, group, pair), p in zip(cases, adjusted, strict=True)
+    ]
+
+
+def _cases(
+    rules: Rules, measure: Measure, now: Measured, baseline: Scores
+) -> Iterable[tuple[Measure, str | None, _Pair]]:
+    """All queries, and each group that is large enough."""
+    pair = _Pair.of(measure, now.scores, baseline)
+    yield measure, None, pair
+    members: dict[str, list[int]] = {}
+    for row, query in enumerate(pair.query_ids if now.groups else []):
+        members.setdefault(now.groups.get(query, NO_GROUP), []).append(row)
+    for group in sorted(members, key=lambda name: (name == NO_GROUP, name)):
+        if len(members[group]) >= rules.min_group:
+            yield measure, group, pair.among(members[group])
+
+
+def _falls(rules: Rules, pair: _Pair) -> float:
+    """The p-value of "it did not fall"."""
+    if not len(pair.query_ids):
+        return 1.0
+    columns = pair.differences[:, None]
+    (test,) = paired_tests(columns, alternative="less", permutations=rules.permutations, seed=rules.seed)
+    return test.p_value
+
+
+_NOTHING_SHARED = "no query is in both the baseline and this run"
+_NO_BASELINE = "there is no baseline to compare with; `rankproof baseline record` makes one"
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """The values of one measure now and in the baseline, query by query."""
+
+    query_ids: list[str]
+    now: Floats
+    before: Floats
+
+    @classmethod
+    def of(cls, measure: Measure, now: Scores, baseline: Scores) -> _Pair:
+        place = {query: i for i, query in enumerate(baseline.query_ids)}
+        shared = sorted(query for query in now.query_ids if query in place)
+        here = {query: i for i, query in enumerate(now.query_ids)}
+        rows, others = [here[query] for query in shared], [place[query] for query in shared]
+        return cls(shared, now.of(measure)[rows], baseline.of(measure)[others])
+
+    def among(self, rows: list[int]) -> _Pair:
+        return _Pair([self.query_ids[i] for i in rows], self.now[rows], self.before[rows])
+
+    @property
+    def differences(self) -> Floats:
+        return paired_differences(self.now, self.before)
+
+    def worst(self) -> tuple[tuple[str, float], ...]:
+        order = np.argsort(self.differences, kind="stable")[:_SHOWN].tolist()
+        return tuple((self.query_ids[i], float(self.differences[i])) for i in order if self.differences[i] < 0)
+
+
+def _drop(rules: Rules, measure: Measure, drop: Drop, pair: _Pair, group: str | None, p: float) -> Verdict:
+    rule = f"max_drop {measure}" + ("" if group is None else f", group {group}")
+    if not len(pair.query_ids):
+        return Verdict(rule, "not measured", _NOTHING_SHARED, str(measure), group)
+    before, now = float(pair.before.mean()), float(pair.now.mean())
+    fallen, allowed = before - now, drop.allowed(before)
+    verdict = Verdict(rule, "pass", f"{before:.4f} → {now:.4f}; may fall by {drop}", str(measure), group, before, now)
+    # What is allowed to the last digit is allowed, whatever the rounding of a difference says.
+    if fallen <= allowed + 1e-12:
+        return verdict
+    change = f"{before:.4f} → {now:.4f} fell by {fallen:.4f}"
+    verdict = replace(verdict, p_value=p, worst=pair.worst())
+    if p < rules.alpha:
+        return replace(verdict, outcome="worse", why=f"{change}, more than {drop} (p = {p:.2g})")
+    noise = f"which cannot be told from noise (p = {p:.2g}){_would_take(fallen, pair)}"
+    return replace(verdict, why=f"{change}, {noise}")
+
+
+def _would_take(fallen: float, pair: _Pair) -> str:
+    if len(pair.query_ids) < 2:
+        return ""
+    sd = float(standard_deviation(pair.differences[:, None])[0])
+    try:
+        needed = queries_needed(fallen, sd)
+    except NotMeasured:
+        return ""
+    return f"; {needed:,} queries would tell, there are {len(pair.query_ids):,}"
+
+
+def _margin(rules: Rules, margin: float, measure: Measure, now: Measured, baseline: Scores | None) -> Verdict:
+    rule = f"margin {measure}"
+    if baseline is None:
+        return Verdict(rule, "not measured", _NO_BASELINE, str(measure))
+    pair = _Pair.of(measure, now.scores, baseline)
+    if not len(pair.query_ids):
+        return Verdict(rule, "not measured", _NOTHING_SHARED, str(measure))
+    columns = pair.differences[:, None]
+    (found,) = margin_tests(columns, margin, permutations=rules.permutations, seed=rules.seed)
+    shifted = columns + margin
+    (below,) = paired_tests(shifted, alternative="less", permutations=rules.permutations, seed=rules.seed)
+    before, value = float(pair.before.mean()), float(pair.now.mean())
+    change, p = f"{before:.4f} → {value:.4f}", found.non_inferiority_p
+    verdict = Verdict(rule, "pass", "", str(measure), None, before, value, p, pair.worst())
+    if p < rules.alpha:
+        return replace(verdict, why=f"{change}, shown not to be worse by {margin:g} (p = {p:.2g})")
+    if below.p_value < rules.alpha:
+        why = f"{change}, shown to be worse by more than {margin:g} (p = {below.p_value:.2g})"
+        return replace(verdict, outcome="worse", why=why, p_value=below.p_value)
+    why = (
+        f"{change}: {count(len(pair.query_ids), 'query does', 'queries do')} not show that it is no worse by {margin:g}"
+    )
+    return replace(verdict, outcome="not measured", why=why)
+
+
+def _latency(limit: float, seconds: Sequence[float]) -> Verdict:
+    if not seconds:
+        return Verdict("latency", "not measured", "the run has no times")
+    ranked = sorted(seconds)
+    slow = ranked[max(0, math.ceil(0.95 * len(ranked)) - 1)]
+    said = f"19 of 20 queries take {slow:.3f} s at most; {limit:g} s are allowed"
+    return Verdict("latency", "worse" if slow > limit else "pass", said, value=slow)
