@@ -6,7 +6,7 @@ import argparse
 import subprocess
 import sys
 
-from benchmarks.cases import CASES, Case, is_slow
+from benchmarks.cases import CASES, Case, is_built_long, is_slow
 from benchmarks.data import OUT, SHAPES, Shape
 from benchmarks.report import Result, source_digest, tables, write_json
 from benchmarks.runner import Measurement, measure
@@ -19,12 +19,18 @@ def main() -> int:
     parser.add_argument("--repeat", type=int, default=3, metavar="N", help="repetitions; the shortest counts")
     parser.add_argument("--quick", action="store_true", help="shapes ten times smaller; targets are not meant for them")
     parser.add_argument("--no-heavy", action="store_true", help="no ir_measures and no ranx on the large shapes")
+    parser.add_argument(
+        "--graph", action="store_true", help="usearch's graph of vectors too, built for most of a minute"
+    )
     given = parser.parse_args()
     cases = [case for case in CASES if given.only in case.name]
     if not cases:
         parser.error(f"no case holds {given.only!r}; there are {', '.join(case.name for case in CASES)}")
     before = source_digest()
-    results = [_measured(case, quick=given.quick, heavy=not given.no_heavy, repeat=given.repeat) for case in cases]
+    results = [
+        _measured(case, quick=given.quick, heavy=not given.no_heavy, graph=given.graph, repeat=given.repeat)
+        for case in cases
+    ]
     print(tables(results), end="")
     OUT.mkdir(exist_ok=True)
     source = before if source_digest() == before else None
@@ -36,16 +42,20 @@ def main() -> int:
     return 0
 
 
-def _measured(case: Case, *, quick: bool, heavy: bool, repeat: int) -> Result:
+def _measured(case: Case, *, quick: bool, heavy: bool, graph: bool, repeat: int) -> Result:
     shape = _shape(case, quick)
-    if case.shape and case.road != "statistics":
+    if case.shape and case.road not in ("statistics", "story"):
         _say(f"{case.name}: data")
         # In a process of its own, because the peak memory of this one is the floor of every worker's.
-        subprocess.run([sys.executable, "-m", "benchmarks.data", shape.name], check=True)
+        writer = "benchmarks.search" if case.road == "search" else "benchmarks.data"
+        subprocess.run([sys.executable, "-m", writer, shape.name], check=True)
     found: dict[str, Measurement] = {}
     for contender in ("rankproof", *case.peers):
         if not heavy and is_slow(case, contender):
             found[contender] = Measurement(contender, absent="left out")
+            continue
+        if not graph and is_built_long(contender):
+            found[contender] = Measurement(contender, absent="left out (--graph)")
             continue
         _say(f"{case.name}: {contender}")
         found[contender] = measure(case, contender, shape, repeat)
@@ -54,7 +64,7 @@ def _measured(case: Case, *, quick: bool, heavy: bool, repeat: int) -> Result:
 
 
 def _shape(case: Case, quick: bool) -> Shape:
-    shape = SHAPES.get(case.shape, Shape("none", 0, 0))
+    shape = SHAPES.get(case.shape, Shape(case.shape or "none", 0, 0))
     return shape.smaller() if quick and not case.loops else shape
 
 

@@ -7,10 +7,12 @@ from typing import Literal
 
 from benchmarks.data import Order
 
-Road = Literal["files", "dicts", "prepared", "start", "statistics"]
+Road = Literal["files", "dicts", "prepared", "start", "statistics", "story", "search"]
 
 N_SYSTEMS, N_MEASURES = 8, 6
 """Of the statistics: every two systems are compared under every measure, 168 tests."""
+N_TOKENS = 200
+"""Of each scene of a story."""
 EVERYBODY = ("pytrec_eval", "ir_measures", "ranx cold", "ranx warm")
 
 
@@ -56,6 +58,12 @@ _TINY = tuple(peer for peer in EVERYBODY if peer != "ranx cold")
 _BARE = ("bare python",)
 _TESTS = ("scipy", "ranx warm")
 _INTERVALS = ("scipy",)
+_TFIDF = ("sklearn",)
+_ENGINES = ("tantivy", "bm25s")
+_NEAREST = ("numpy batches", "numpy single", "usearch graph")
+_AS_TANTIVY = Target(0.83, "tantivy")
+"""Within 1.2 times its time."""
+_AS_NUMPY = Target(1, "numpy batches")
 
 CASES = (
     Case("files marco", "files", "marco", peers=_FROM_FILES, target=Target(10, peak_mb=150)),
@@ -77,6 +85,13 @@ CASES = (
     Case("statistics 168 tests", "statistics", "queries", peers=_TESTS, target=Target(1000, "scipy", 1024)),
     Case("statistics percentile", "statistics", "queries", peers=_INTERVALS, target=Target(20, "scipy", 1024)),
     Case("statistics bca", "statistics", "queries", peers=_INTERVALS, target=Target(20, "scipy", 1024)),
+    Case("story encode", "story", "scenes", peers=_TFIDF, target=Target(against="sklearn", wall=10)),
+    Case("story 100 queries", "story", "scenes", peers=_TFIDF, target=Target(against="sklearn", wall=2)),
+    Case("search texts build", "search", "texts", peers=_ENGINES, target=_AS_TANTIVY),
+    Case("search texts k=10", "search", "texts", peers=_ENGINES, target=_AS_TANTIVY),
+    Case("search texts k=100", "search", "texts", peers=_ENGINES, target=_AS_TANTIVY),
+    Case("search vectors k=10", "search", "vectors", peers=_NEAREST, target=_AS_NUMPY),
+    Case("search vectors k=100", "search", "vectors", peers=_NEAREST, target=_AS_NUMPY),
 )
 
 
@@ -84,3 +99,8 @@ def is_slow(case: Case, contender: str) -> bool:
     """Whether the contender takes minutes; where our target is a ratio to it, it stays."""
     large = case.shape in ("marco", "wide") and contender in ("ir_measures", "ranx cold", "ranx warm")
     return large and contender != case.target.against
+
+
+def is_built_long(contender: str) -> bool:
+    """Whether the contender prepares for most of a minute, which is asked for and not the default."""
+    return contender == "usearch graph"

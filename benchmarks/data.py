@@ -53,6 +53,7 @@ SHAPES = {
         Shape("10x20", 10, 20, 5),
         Shape("10x100", 10, 100, 5),
         Shape("queries", 7_000, 0),
+        Shape("scenes", 10_000, 0),
     )
 }
 

@@ -13,13 +13,27 @@ from pathlib import Path
 from typing import Any
 
 import rankproof
-from benchmarks.cases import N_MEASURES, N_SYSTEMS, Case
+from benchmarks.cases import N_MEASURES, N_SYSTEMS, N_TOKENS, Case
 from benchmarks.runner import Measurement
 
 SCHEMA_VERSION = 1
-PACKAGES = ("rankproof", "numpy", "pytrec-eval-terrier", "ir-measures", "ranx", "numba", "scipy")
+PACKAGES = (
+    "rankproof",
+    "numpy",
+    "pytrec-eval-terrier",
+    "ir-measures",
+    "ranx",
+    "numba",
+    "scipy",
+    "scikit-learn",
+    "tantivy",
+    "bm25s",
+    "usearch",
+)
 SAME_WITHIN = 1e-3
 """Means may differ by so much: pytrec_eval ties scores that are equal in single precision."""
+FOUND_WITHIN = 0.01
+"""Of search, in proportion: tantivy rounds the lengths of documents, and we round vectors."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +75,15 @@ class Result:
 
     def disagreeing(self) -> list[str]:
         """Peers whose means are not ours."""
-        if self.case.road == "statistics":
-            # Everybody draws other signs and resamples; the tests compare the figures.
+        if self.case.road in ("statistics", "story"):
+            # Everybody draws other signs and resamples, or weighs words otherwise; the tests compare the figures.
             return []
+        if self.case.road == "search":
+            return [
+                name
+                for name, peer in self.peers.items()
+                if any(abs(value / self.ours.mean[what] - 1) > FOUND_WITHIN for what, value in peer.mean.items())
+            ]
         return [
             name
             for name, peer in self.peers.items()
@@ -72,14 +92,24 @@ class Result:
 
 
 def tables(results: Sequence[Result]) -> str:
-    """Scores, then statistics: one line per case, with a column for each peer."""
+    """Scores, then statistics, then stories, then search: one line per case, with a column for each peer."""
     statistics = [result for result in results if result.case.road == "statistics"]
-    scores = [result for result in results if result.case.road != "statistics"]
+    stories = [result for result in results if result.case.road == "story"]
+    texts = [result for result in results if result.case.road == "search" and result.case.shape == "texts"]
+    vectors = [result for result in results if result.case.road == "search" and result.case.shape == "vectors"]
+    scores = [result for result in results if result.case.road not in ("statistics", "story", "search")]
     parts = []
     if scores:
         parts.append(_table(scores, ("pytrec_eval", "ir_measures", "ranx cold", "ranx warm"), _score_notes(scores)))
     if statistics:
         parts.append(_table(statistics, ("scipy", "ranx warm"), _statistics_notes(statistics)))
+    if stories:
+        parts.append(_table(stories, ("sklearn",), _story_notes(stories)))
+    if texts:
+        parts.append(_table(texts, ("tantivy", "bm25s"), _search_notes(texts)))
+    if vectors:
+        peers = ("numpy batches", "numpy single", "usearch graph")
+        parts.append(_table(vectors, peers, _search_notes(vectors)))
     return "\n".join(parts)
 
 
@@ -112,6 +142,29 @@ def _statistics_notes(results: Sequence[Result]) -> list[str]:
     ]
 
 
+def _story_notes(results: Sequence[Result]) -> list[str]:
+    sizes = [
+        f"{result.case.name}: the index takes {one.mean['bytes'] / 1e6:.1f} MB in {one.contender}"
+        for result in results
+        for one in (result.ours, *result.peers.values())
+        if "bytes" in one.mean
+    ]
+    return [f"scenes of {N_TOKENS} tokens as vectors of 10,000 dimensions, beside TF-IDF of scikit-learn", *sizes]
+
+
+def _search_notes(results: Sequence[Result]) -> list[str]:
+    notes = [f"{r.case.name}: {name} finds other scores than we do" for r in results for name in r.disagreeing()]
+    for result in results:
+        unit = "documents" if "documents" in result.ours.mean else "queries"
+        rates = [
+            f"{one.contender} {one.mean.get(unit, 1_000) / one.wall:,.0f} ({_seconds(one.cpu)} CPU)"
+            for one in (result.ours, *result.peers.values())
+            if one.wall is not None and one.cpu is not None
+        ]
+        notes.append(f"{result.case.name}: {unit} a second: {', '.join(rates)}")
+    return notes
+
+
 def _preparation(result: Result) -> str:
     """What a prepared evaluation cost before: without it the ratio reads as if a first evaluation were so quick."""
     spent = [f"{m.contender} {_seconds(m.untimed)}" for m in (result.ours, *result.peers.values()) if m.untimed]
@@ -123,7 +176,7 @@ def _row(result: Result, names: Sequence[str]) -> list[str]:
     peers = [_peer(result.peers.get(name)) for name in names]
     own = [_seconds(ours.wall) or ours.absent, _seconds(ours.cpu), f"{ours.peak_mb:.0f}" if ours.walls else ""]
     unit = f"x {result.reference}" if result.reference != "pytrec_eval" else "x"
-    shown = "" if ratio is None else f"{ratio:.1f}{unit}"
+    shown = "" if ratio is None else f"{ratio:.{1 if ratio >= 1 else 2}f}{unit}"
     verdict = {True: "yes", False: "NO", None: "-"}[met]
     return [result.case.name, *own, *peers, shown, str(result.case.target), verdict]
 

@@ -113,7 +113,8 @@ def _repetitions(case: Case, contender: str, shape: Shape, repeat: int) -> Measu
 
 
 def _worker(case: Case, contender: str, shape: Shape, repeat: int) -> list[str]:
-    return [sys.executable, "-m", "benchmarks.worker", case.name, contender, shape.name, str(repeat)]
+    module = "benchmarks.search" if case.road == "search" else "benchmarks.worker"
+    return [sys.executable, "-m", module, case.name, contender, shape.name, str(repeat)]
 
 
 def _note(found: Measurement, ended: _Ended, *, said_times: bool) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankproof.errors import UnknownName, UsageError
-from rankproof.retrieval.analysis import STOP_WORDS, Analyser
+from rankproof.retrieval.analysis import STOP_WORDS, Analyser, cut
 
 
 @pytest.mark.parametrize(
@@ -133,3 +133,24 @@ def test_tokens_cut_again_are_the_same_tokens(text: str) -> None:
 def test_the_tokens_of_two_texts_are_those_of_each(one: str, other: str) -> None:
     analyser = Analyser()
     assert analyser.tokens(f"{one}\n{other}") == analyser.tokens(one) + analyser.tokens(other)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The WING, (ERR_42). End.", b"the wing   err_42   end."),
+        ("Ｗing\u2011é\t\ud800", "wing-é  ".encode()),
+        ("a\nb\x00c", b"a b c"),
+        ("", b""),
+    ],
+)
+def test_a_text_is_cut_into_pieces_by_spaces(text: str, expected: bytes) -> None:
+    assert cut(text) == expected
+
+
+@settings(deadline=None)
+@given(st.one_of(st.text(), st.text("aB1-_.: é")))
+def test_the_tokens_of_the_pieces_are_those_of_the_text(text: str) -> None:
+    analyser = Analyser(language="english", stop_words=["a"])
+    pieces = cut(text).decode().split(" ")
+    assert [token for piece in pieces if piece for token in analyser.tokens_of(piece)] == analyser.tokens(text)

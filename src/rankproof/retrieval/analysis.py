@@ -84,6 +84,17 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
+_ASCII_CUT = bytes(ord(chr(code).lower().translate(_CUT)) for code in range(128)) + bytes(128)
+
+
+def cut(text: str) -> bytes:
+    """The text folded, as UTF-8, with spaces and no other white space between the pieces that tokens are made of."""
+    if text.isascii():
+        # A full stop after a word is in no token, but would make another piece of the word.
+        return text.encode().translate(_ASCII_CUT).replace(b". ", b"  ")
+    return folded(text).translate(_CUT).encode()
+
+
 class Analyser:
     """Cuts text into tokens.
 
@@ -111,14 +122,11 @@ class Analyser:
 
     def tokens(self, text: str) -> list[str]:
         """The tokens of a text, in order; an identifier stands before its parts."""
-        return list(chain.from_iterable(map(self._known.__getitem__, self.pieces(text))))
-
-    def pieces(self, text: str) -> list[str]:
-        """What stands between spaces once the text is folded; `tokens_of` each of them gives the tokens of the text."""
-        return folded(text).translate(_CUT).split()
+        pieces = folded(text).translate(_CUT).split()
+        return list(chain.from_iterable(map(self._known.__getitem__, pieces)))
 
     def tokens_of(self, piece: str) -> tuple[str, ...]:
-        """The tokens of a piece."""
+        """The tokens of a piece of a text that was `cut`, in order."""
         words = [word for word in _PARTS.split(piece) if word]
         kept = [self._stem(word) for word in words if word not in self._stop_words]
         if self._identifiers and len(words) > 1 and ("_" in piece or any(map(str.isdigit, piece))):

@@ -12,8 +12,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+_BLOCK = 1 << 22
+"""Bytes that are looked at together: of more, fewer pieces are looked up in a dict, and more lie in memory."""
+_SPACE = ord(" ")
+_WORD = np.dtype("<u8")
+_WORDS = 2 * _WORD.itemsize
+_MASKS = np.array([(1 << 8 * size) - 1 for size in range(9)], _WORD)
+"""Of eight bytes, the first so many."""
+_NO_TEXT = np.uint64((1 << 64) - 1)
+"""Eight bytes that are part of no UTF-8 text."""
+_MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+
 _ROUNDING = 1e-9
 """By how much, in proportion, sums of the same weights may differ with the order of summing; far more than they do."""
+_SHORT = 16
+"""Looking a document up in a row takes as long as reading so many documents of it."""
 
 
 @dataclass(frozen=True)
@@ -33,43 +46,50 @@ class Postings:
     @classmethod
     def of(cls, token_lists: Iterable[Sequence[str]]) -> Postings:
         """The postings of documents, numbered as they come."""
-        return cls._of(*_numbered(token_lists))
+        vocabulary, token, lengths = _numbered(token_lists)
+        return cls._of(vocabulary, token, np.repeat(np.arange(len(lengths)), lengths), len(lengths))
 
     @classmethod
-    def of_pieces(
-        cls, piece_lists: Iterable[Sequence[str]], tokens_of: Callable[[str], Sequence[str]]
-    ) -> Postings:
-        """The postings of documents that are cut into pieces, each of which stands for tokens.
+    def of_texts(cls, cut_texts: Iterable[bytes], tokens_of: Callable[[str], Sequence[str]]) -> Postings:
+        """The postings of texts that are cut into pieces by spaces, each of which stands for tokens.
 
-        They are those of the tokens. A text has millions of pieces and few different ones; so each is looked up in one
-        dict only, and its tokens, which are nearly always one, are put in its place for all documents at once.
+        As `of` gives them for the tokens of the texts, but for how tokens are numbered. Texts have many pieces and few
+        different ones: `tokens_of` is asked once for each of these.
         """
-        piece_numbers, piece, n_pieces = _numbered(piece_lists)
-        tokens, token, n_tokens = _numbered(map(tokens_of, piece_numbers))
-        n_tokens_here = n_tokens[piece]
+        names, piece, n_pieces = _numbered_pieces(cut_texts)
+        vocabulary, token, n_tokens = _numbered(map(tokens_of, names))
         document = np.repeat(np.arange(len(n_pieces)), n_pieces)
-        lengths = np.bincount(document, n_tokens_here, minlength=len(n_pieces)).astype(np.int64)
         if (n_tokens == 1).all():
-            return cls._of(tokens, token[piece], lengths)
-        ends = np.cumsum(n_tokens_here)
-        # The tokens of a piece stand one after the other: where they begin, and how far along each one is.
-        begin = (np.cumsum(n_tokens) - n_tokens)[piece] - (ends - n_tokens_here)
-        places = np.repeat(begin, n_tokens_here) + np.arange(ends[-1] if len(ends) else 0)
-        return cls._of(tokens, token[places], lengths)
+            return cls._of(vocabulary, token[piece], document, len(n_pieces))
+        # Nearly all pieces are one token. The tokens of the others come after them all: postings are sorted anyway.
+        is_plain = (n_tokens == 1)[piece]
+        others, of_others = piece[~is_plain], document[~is_plain]
+        piece, document = piece[is_plain], document[is_plain]
+        begin, each = np.cumsum(n_tokens) - n_tokens, n_tokens[others]
+        offsets = np.arange(each.sum()) - np.repeat(np.cumsum(each) - each, each)
+        token = np.concatenate((token[begin[piece]], token[np.repeat(begin[others], each) + offsets]))
+        document = np.concatenate((document, np.repeat(of_others, each)))
+        return cls._of(vocabulary, token, document, len(n_pieces))
 
     @classmethod
-    def _of(cls, vocabulary: Mapping[str, int], token: NDArray[np.int64], lengths: NDArray[np.int64]) -> Postings:
-        """From the tokens of all documents, one document after the other."""
-        n_documents = len(lengths)
+    def _of(
+        cls, vocabulary: Mapping[str, int], token: NDArray[np.int64], document: NDArray[np.int64], n_documents: int
+    ) -> Postings:
+        """From every token of every document, in any order."""
+        lengths = np.bincount(document, minlength=n_documents)
         # One number for token and document: sorting it brings equal pairs together, by token and then by document.
-        pairs = token * max(n_documents, 1)
-        pairs += np.repeat(np.arange(n_documents), lengths)
+        bits = n_documents.bit_length()
+        pairs = token << bits
+        pairs |= document
         pairs.sort()
-        first = np.flatnonzero(np.diff(pairs, prepend=-1))
-        term, places = np.divmod(pairs[first], max(n_documents, 1))
-        starts = np.concatenate(([0], np.cumsum(np.bincount(term, minlength=len(vocabulary)))))
-        counts = np.diff(first, append=len(pairs))
-        return cls(vocabulary, starts, places, counts, lengths)
+        is_first = np.ones(len(pairs), np.bool_)
+        np.not_equal(pairs[1:], pairs[:-1], out=is_first[1:])
+        first = np.flatnonzero(is_first)
+        pairs = pairs[first]
+        starts = np.searchsorted(pairs, np.arange(len(vocabulary) + 1) << bits)
+        counts = np.diff(first, append=len(is_first))
+        pairs &= (1 << bits) - 1
+        return cls(vocabulary, starts, pairs, counts, lengths)
 
     @property
     def n_documents(self) -> int:
@@ -119,6 +139,79 @@ def _numbered(word_lists: Iterable[Sequence[str]]) -> tuple[dict[str, int], NDAr
     return dict(numbers), word, np.array(lengths, np.int64)
 
 
+# Pieces are numbered a block of texts at a time and without a string for each: they are grouped by their bytes first,
+# so that only one of each group is looked up in the dict of all.
+
+
+def _numbered_pieces(texts: Iterable[bytes]) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+    """The different pieces of UTF-8 texts; the number of every piece of every text; how many pieces each text has.
+
+    Pieces are what stands between spaces; there is no zero byte in them.
+    """
+    numbers: defaultdict[bytes, int] = defaultdict(count().__next__)
+    pieces, lengths = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for block in _blocks(texts):
+        data = b" " + b" ".join(block) + b" " * (_WORDS + 1)
+        starts, ends = _bounds(data)
+        pieces.append(_numbers(data, starts, ends, numbers))
+        begins = np.cumsum([1, *(len(text) + 1 for text in block)])
+        lengths.append(np.diff(np.searchsorted(starts, begins)))
+    return [piece.decode() for piece in numbers], np.concatenate(pieces), np.concatenate(lengths)
+
+
+def _blocks(texts: Iterable[bytes]) -> Iterator[list[bytes]]:
+    block: list[bytes] = []
+    size = 0
+    for text in texts:
+        block.append(text)
+        size += len(text)
+        if size >= _BLOCK:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
+def _bounds(data: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where each piece begins and ends; there is a space before the first and after the last."""
+    is_piece = np.frombuffer(data, np.uint8) != _SPACE
+    edges = np.flatnonzero(is_piece[1:] != is_piece[:-1]) + 1
+    return edges[::2], edges[1::2]
+
+
+def _numbers(
+    data: bytes, starts: NDArray[np.int64], ends: NDArray[np.int64], numbers: defaultdict[bytes, int]
+) -> NDArray[np.int64]:
+    """The number of each piece; only one of those that are alike is looked up."""
+    head, tail = _words(data, starts, ends)
+    # Alike pieces come to lie together. Should another have the same key, it only parts them, and more are looked up.
+    order = np.argsort(head * _MIX[0] ^ (tail * _MIX[1] >> np.uint64(7)))
+    head, tail = head[order], tail[order]
+    is_first = np.ones(len(order), np.bool_)
+    np.logical_or(head[1:] != head[:-1], tail[1:] != tail[:-1], out=is_first[1:])
+    first = order[is_first]
+    bounds = zip(starts[first].tolist(), ends[first].tolist(), strict=True)
+    found = np.fromiter((numbers[data[start:end]] for start, end in bounds), np.int64, len(first))
+    all_numbers = np.empty(len(order), np.int64)
+    all_numbers[order] = np.repeat(found, np.diff(np.flatnonzero(is_first), append=len(order)))
+    return all_numbers
+
+
+def _words(data: bytes, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> tuple[NDArray[np.uint64], ...]:
+    """Two words of eight bytes for each piece, the same for the same piece only."""
+    size = ends - starts
+    at = np.ndarray((len(data) - 7,), _WORD, data, strides=(1,))
+    head = at[starts] & _MASKS[np.minimum(size, 8)]
+    tail = at[starts + 8] & _MASKS[np.clip(size - 8, 0, 8)]
+    long = np.flatnonzero(size > _WORDS)
+    if len(long):
+        known: defaultdict[bytes, int] = defaultdict(count().__next__)
+        bounds = zip(starts[long].tolist(), ends[long].tolist(), strict=True)
+        head[long] = [known[data[start:end]] for start, end in bounds]
+        tail[long] = _NO_TEXT
+    return head, tail
+
+
 class _Row(NamedTuple):
     """The documents of a token that is asked for, and what it adds to them."""
 
@@ -127,67 +220,83 @@ class _Row(NamedTuple):
     most: float
     """The greatest of the weights."""
 
+    def weights_of(self, documents: NDArray[np.int64]) -> NDArray[np.float64]:
+        """What it adds to each of these documents: 0 to those that it does not have."""
+        place = np.searchsorted(self.documents, documents)
+        place[place == len(self.documents)] = 0
+        return np.where(self.documents[place] == documents, self.weights[place], 0.0)
+
 
 @dataclass(frozen=True)
 class Sums:
-    """Finds the documents of the greatest sums, those of few without adding up all.
+    """Finds the documents of the greatest sums, mostly without adding up those of the others.
 
-    `weights` stands in the order of the postings, none below 0.
+    `weights` stands in the order of the postings; none is below 0.
     """
 
     postings: Postings
     weights: NDArray[np.float64]
 
     def best(
-        self, asked: Mapping[str, float], k: int
-    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Documents that hold the k of the greatest sums, ties at the k-th place included, by number; and the sums.
+        self, asked: Iterable[Mapping[str, float]], k: int
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """For each that is asked: documents with the k greatest sums among them, by number, and their sums.
 
-        The sums are those of `Postings.sums`, to the last digit. Documents whose sum is 0 are left out.
+        Those that tie with the k-th are among them, and those whose sum is 0 are not. The sums are those of
+        `Postings.sums` to the last digit.
         """
-        rows = [row for row in map(self._row, asked.items()) if row is not None]
-        documents = self._candidates(rows, k)
-        sums = np.zeros(len(documents))
-        for row in rows:
-            place = np.searchsorted(row.documents, documents)
-            place[place == len(row.documents)] = 0
-            has = row.documents[place] == documents
-            sums[has] += row.weights[place[has]]
-        return documents[sums > 0], sums[sums > 0]
-
-    def _candidates(self, rows: Sequence[_Row], k: int) -> NDArray[np.intp]:
-        """Documents that may have one of the k greatest sums (MaxScore; Turtle & Flood, IPM 31, 1995).
-
-        Rows are added up from the greatest weights to the least, until all that is left could not lift a document that
-        none of them has above the k-th best so far. Frequent words weigh least, so the longest rows are seldom read.
-        """
-        rows = sorted(rows, key=lambda row: -row.most)
-        left = list(accumulate((row.most for row in reversed(rows)), initial=0.0))[::-1]
         total = np.zeros(self.postings.n_documents)
-        least, met, still = 0.0, [], 0.0
-        for row, still in zip(rows, left[:-1]):
-            if least > still * (1 + _ROUNDING):
-                break
-            total[row.documents] += row.weights
-            met.append(row.documents)
-            if len(row.documents) >= k:
-                least = max(least, np.partition(total[row.documents], -k)[-k])
-        else:
-            still = 0.0
-        documents = np.concatenate(met) if met else np.zeros(0, np.int64)
-        return np.unique(documents[total[documents] >= (least - still) * (1 - _ROUNDING)])
+        for tokens in asked:
+            rows = [row for row in map(self._row, tokens, tokens.values()) if row is not None]
+            documents = np.sort(_candidates(rows, k, total))
+            sums = np.zeros(len(documents))
+            for row in rows:
+                sums += row.weights_of(documents)
+            yield documents, sums
 
-    def _row(self, asked: tuple[str, float]) -> _Row | None:
-        token, factor = asked
+    def _row(self, token: str, factor: float) -> _Row | None:
         part = self.postings.row(token)
         if part is None:
             return None
+        most = self._most[self.postings.vocabulary[token]] * factor
+        if not most:
+            return None
         weights = self.weights[part]
-        most = self._most[self.postings.vocabulary[token]]
-        return _Row(self.postings.documents[part], weights if factor == 1 else weights * factor, most * factor)
+        return _Row(self.postings.documents[part], weights if factor == 1 else weights * factor, most)
 
     @cached_property
     def _most(self) -> list[float]:
         """The greatest weight of each token."""
         most: list[float] = np.maximum.reduceat(self.weights, self.postings.starts[:-1]).tolist()
         return most
+
+
+def _candidates(rows: Iterable[_Row], k: int, total: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Documents that may have one of the k greatest sums (MaxScore; Turtle & Flood, IPM 31, 1995).
+
+    Rows are added up from the greatest weights to the least. As soon as all that is left is less than the k-th sum so
+    far, no other document can come up, and the rest is added to those met only: as frequent tokens weigh least, these
+    are the long rows. `total` is zeros, one for each document, and is left so.
+    """
+    rows = sorted(rows, key=lambda row: -row.most)
+    left = [*accumulate((row.most for row in reversed(rows)), initial=0.0)][::-1]
+    met, least = np.zeros(0, np.int64), 0.0
+    added = []
+    for row, ahead, behind in zip(rows, left, left[1:], strict=False):
+        if least <= ahead * (1 + _ROUNDING):
+            before = total[row.documents]
+            met = np.concatenate((met, row.documents[(before == 0) & (row.weights > 0)]))
+            total[row.documents] = before + row.weights
+            added.append(row.documents)
+        elif len(row.documents) < _SHORT * len(met):
+            total[row.documents] += row.weights
+            added.append(row.documents)
+        else:
+            total[met] += row.weights_of(met)
+        sums = total[met]
+        if len(met) >= k:
+            least = np.partition(sums[sums >= least], -k)[-k] * (1 - _ROUNDING)
+            met = met[sums >= least - behind * (1 + _ROUNDING)]
+    for documents in added:
+        total[documents] = 0
+    return met

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from rankproof.data.gold import Query
-from rankproof.retrieval.analysis import Analyser, stemmer_version
+from rankproof.retrieval.analysis import Analyser, cut, stemmer_version
 from rankproof.retrieval.answers import Answer
 from rankproof.retrieval.postings import Postings, Sums
 from rankproof.retrieval.stage import Place, Retriever, RetrieverStage
@@ -54,11 +54,11 @@ class Bm25(RetrieverStage):
         """Build the index."""
         analyser = Analyser(language=self.language, stop_words=self.stop_words)
         documents = in_tie_order(place.corpus, self.ties)
-        pieces = (
-            analyser.pieces(document.title) * self.title_weight + analyser.pieces(document.text)
+        texts = (
+            cut(f"{document.title}\n" * self.title_weight + document.text)
             for document in watched(documents, "indexing", place.progress)
         )
-        postings = Postings.of_pieces(pieces, analyser.tokens_of)
+        postings = Postings.of_texts(texts, analyser.tokens_of)
         sums = Sums(postings, _weights(postings, self.k1, self.b, self.variant))
         return _Index([document.id for document in documents], analyser, sums)
 
@@ -70,8 +70,8 @@ class _Index:
     sums: Sums
 
     def search(self, queries: Sequence[Query], k: int) -> Iterator[Answer]:
-        for query in queries:
-            places, scores = self.sums.best(Counter(self.analyser.tokens(query.text)), k)
+        asked = (Counter(self.analyser.tokens(query.text)) for query in queries)
+        for places, scores in self.sums.best(asked, k):
             yield answer_of(self.doc_ids, places, scores, k)
 
 
