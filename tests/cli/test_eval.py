@@ -169,6 +169,17 @@ def test_seed_003s_block_decides_measures_and_statistics(
     assert b"intervals" not in capfdbinary.readouterr().out.splitlines()[0]
 
 
+def test_labels_that_call_a_document_by_its_header_are_matched(
+    capfdbinary: pytest.CaptureFixture[bytes], project: Path
+) -> None:  # fmt: skip
+    results = [{"contextualHeader": "Running in a container", "relevance": "relevant"}]
+    truth = {"version": 1, "queries": [{"query": "run it in a container", "persona": "it", "results": results}]}
+    (project / "truth.json").write_text(json.dumps(truth))
+    found = evaluated(capfdbinary, "--gold", "truth.json", "--mode", "keyword")
+    assert found["stale"] == []
+    assert found["modes"][0]["mean"]["RR"] == 1.0
+
+
 def test_misses_are_analysed_with_their_evidence(
     capfdbinary: pytest.CaptureFixture[bytes], project: Path
 ) -> None:  # fmt: skip

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from rankproof.cli.main import run
+from rankproof.measures import registry
 
 N = 24
 PROJECT = """\
@@ -164,3 +165,12 @@ def test_names_are_escaped_where_they_could_do_harm(capfd: pytest.CaptureFixture
     assert run(["gate", "--quiet", "--format", "markdown", "--junit", "gate.xml"]) == 0
     assert r"a\|b\<i\>\]\]\>" in capfd.readouterr().out
     assert ElementTree.parse("gate.xml").getroot()[0].get("name") == "a|b<i>]]>"
+
+
+def test_loader_and_measures_are_proven_first(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    record()
+    monkeypatch.setattr(registry.family("RR"), "function", lambda judged, **parameters: judged.n_retrieved * 0.0)
+    assert run(["gate", "--quiet"]) == 70
+    assert "The oracle, which returns the gold, scores 0.0000 in RR" in capfd.readouterr().err

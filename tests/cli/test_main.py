@@ -139,3 +139,10 @@ def test_the_same_input_gives_the_same_bytes_whatever_the_hash_seed(tmp_path: Pa
         for seed in ("0", "1", "77")
     }  # fmt: skip
     assert len(outputs) == 1
+
+
+@pytest.mark.parametrize("redirection", [">&-", "2>&- >&-", "| head -1 >/dev/null"])
+def test_a_closed_or_broken_stdout_is_no_fault(redirection: str) -> None:
+    command = f"set -o pipefail; {sys.executable} -m rankproof measures {redirection}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -177,6 +177,9 @@ def commands_page() -> str:
         assert command is not None
         context = click.Context(command, parent=parent, info_name=verb, terminal_width=_WIDTH)
         sections.append(_command_section(f"rankproof {verb}", command.get_help(context)))
+        for name, inner in sorted(command.commands.items()) if isinstance(command, click.Group) else ():
+            below = click.Context(inner, parent=context, info_name=name, terminal_width=_WIDTH)
+            sections.append(_command_section(f"rankproof {verb} {name}", inner.get_help(below)))
     intro = (
         "# Commands\n\n"
         "Results go to stdout, everything else to stderr. A file name of `-` is standard input; files packed with\n"

@@ -64,5 +64,4 @@ def _next_steps(folder: str) -> str:
         f"  rankproof compare {q} {folder}/keyword.run {folder}/vector.run -m nDCG@3\n"
         f"  rankproof score {q} {folder}/keyword.run {folder}/vector.run -m nDCG@3 --group-by {folder}/groups.tsv\n"
         f"  rankproof rq {folder}/story/story.cnl {folder}/story/queries.json --misses 20\n"
-        f"  rankproof explain {q} {folder}/keyword.run -m RR --preset trec_eval --preset sentence-transformers\n"
     )

@@ -33,6 +33,8 @@ def evaluate_project(
 ) -> Evaluated:  # fmt: skip
     """Run the pipelines, all unless some are named, and score them."""
     from rankproof.evaluation import Request, evaluate_runs
+    from rankproof.labeling.identity import Matcher
+    from rankproof.labeling.truth import with_corpus_ids
     from rankproof.measures.parse import parse_measures
     from rankproof.retrieval.pipeline import Runner
 
@@ -49,6 +51,9 @@ def evaluate_project(
     remark(f"{gold.source}: {count(len(gold.queries), 'query', 'queries')}", quiet)
     with stage_progress(quiet) as progress:
         place = project.place(progress)
+        if place.library is not None and gold.meta.get("queries"):
+            # Labels may call a document by its header where it had no id.
+            gold = with_corpus_ids(gold, Matcher(place.library.documents))
         batch = metrics.batch_size if metrics else None
         runner = Runner(project.pipelines, place, cache=project.answers, batch=batch)
         runs = [runner.run(name, gold.queries) for name in names]

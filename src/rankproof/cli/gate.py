@@ -35,15 +35,18 @@ def command(
     """Hold the project in FOLDER against the rules under `gate:` and against its baseline.
 
     Exit code 0: every rule passes. 1: quality is worse, with proof. 4: a rule could not be decided. A drop that cannot
-    be told from noise passes, and says how many queries would tell.
+    be told from noise passes, and says how many queries would tell. Before anything is judged, loader and measures are
+    proven: a retriever that returns the gold must score 1, one that finds nothing 0.
 
     \b
     rankproof baseline record
     rankproof gate --junit gate.xml
     """
     from rankproof.cli.evaluated import evaluate_project
+    from rankproof.measures.parse import parse_measures
     from rankproof.project.project import load_project
     from rankproof.reports.gate import gate_json, gate_junit, gate_markdown, gate_text, outcome_of
+    from rankproof.self_test import self_test
 
     project = load_project(folder)
     rules = _rules(project)
@@ -51,6 +54,7 @@ def command(
     names = modes or (tuple(baseline.scores) if baseline is not None else ())
     wanted = [str(measure) for measure in (*rules.floors, *rules.max_drop)]
     measures = tuple(dict.fromkeys((*map(str, project.measures), *wanted)))
+    self_test(project.gold().qrels, parse_measures(measures), project.preset)
     evaluated = evaluate_project(project, names, measures, quiet=quiet)
     verdicts = _verdicts(evaluated, rules, baseline)
     forms = {"text": gate_text, "json": gate_json, "markdown": gate_markdown}

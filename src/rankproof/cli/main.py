@@ -23,7 +23,9 @@ VERBS = {
     "explain": "Say which rule makes two presets give different numbers.",
     "fuse": "Make one run of several.",
     "gate": "Say whether the build may pass.",
+    "gold": "Check, convert, merge and complete gold sets.",
     "init": "Write a project file after a look at the folder.",
+    "label": "Judge results, one document after the other.",
     "measures": "List the measures, or describe one.",
     "overlap": "Say how much runs have in common.",
     "power": "Say how many queries it takes to see a difference.",
@@ -76,6 +78,10 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit with the code that the table promises."""
+    for name in ("stdout", "stderr"):
+        # Closed by whoever started us; what is written there then goes nowhere.
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     sys.exit(run(sys.argv[1:]))
 
 
@@ -91,15 +97,24 @@ def run(arguments: list[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         return _fail("interrupted", INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read our output has gone; what they wanted they have.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _nobody_reads()
+    except SystemExit as exc:
+        # click turns a broken pipe into exit code 1, which here means something else.
+        if isinstance(exc.__context__, BrokenPipeError):
+            return _nobody_reads()
+        raise
     except Exception as exc:
         if os.environ.get("RANKPROOF_TRACEBACK"):
             raise
         hint = "this is a bug of ours; RANKPROOF_TRACEBACK=1 shows where"
         return _fail(f"{type(exc).__name__}: {exc} ({hint})", BUG)
     return code if isinstance(code, int) else 0
+
+
+def _nobody_reads() -> int:
+    """Whoever read our output has gone; what they wanted they have."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
 
 def _fail(message: str, code: int) -> int:
