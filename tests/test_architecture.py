@@ -47,6 +47,7 @@ MAY_IMPORT = {
 
 MAY_IMPORT["reports"] = MAY_IMPORT.keys() - {"demo", "testing", "project"}
 MAY_IMPORT["terminal"] = {"errors", "data", "labeling"}
+MAY_IMPORT["web"] = MAY_IMPORT.keys() - {"demo", "testing", "terminal"}
 MAY_IMPORT["cli"] = MAY_IMPORT.keys() - {"testing"}
 MAY_IMPORT["__main__"] = {"cli"}
 

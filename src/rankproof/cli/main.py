@@ -32,6 +32,7 @@ VERBS = {
     "presets": "List the presets and their rules.",
     "rq": "Measure the Retrieval Quality of a story.",
     "score": "Score runs against judgments.",
+    "serve": "Label in the browser, and look at runs and scores.",
 }
 
 BUG = 70
