@@ -168,3 +168,15 @@ def test_it_is_found_by_its_name_and_keeps_the_promises_of_a_retriever(tmp_path:
     name = module(tmp_path, "def search(text, k):\n    return sorted(set(text))[:k]\n")
     retriever = Python(call=f"{name}:search").open(Place(tmp_path))
     check_retriever(retriever, [Query(text, text) for text in ("wing", "a", "")], k=3)
+
+
+def test_two_projects_may_have_modules_of_one_name(tmp_path: Path) -> None:
+    found = []
+    for name in ("one", "two", "one"):
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        (folder / "namesake.py").write_text(f"def search(text, k):\n    return [{name!r}]\n")
+        retriever = Python(call="namesake:search").open(Place(folder))
+        found.append(retriever)
+    hits = [next(iter(one.search([Query("q", "x")], 1))).hits[0].doc_id for one in found]
+    assert hits == ["one", "two", "one"]

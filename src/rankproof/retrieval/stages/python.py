@@ -129,7 +129,18 @@ def _function(call: str, folder: Path) -> Callable[[str, int], object]:
     return found
 
 
+_homes: dict[str, Path] = {}
+"""Module → the project that it was imported for."""
+
+
 def _module(call: str, folder: Path) -> ModuleType:
+    top = call.partition(":")[0].partition(".")[0]
+    if (folder / f"{top}.py").exists() or (folder / top / "__init__.py").exists():
+        if _homes.get(top, folder) != folder:
+            # Another project has a module of that name; what was taken from there goes on working.
+            for name in [name for name in sys.modules if name == top or name.startswith(f"{top}.")]:
+                del sys.modules[name]
+        _homes[top] = folder
     with _importing_from(folder):
         # A file that was written a moment ago is not seen otherwise.
         importlib.invalidate_caches()
