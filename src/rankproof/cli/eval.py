@@ -53,7 +53,6 @@ def command(
     from rankproof.cli.evaluated import evaluate_project
     from rankproof.project.project import load_project
     from rankproof.reports.evaluation import evaluation_json, evaluation_text
-    from rankproof.reports.failures import analysis_text
 
     project = load_project(
         folder, gold=gold, corpus=corpus, preset=preset, groups=groups_file, cache=False if no_cache else None
@@ -67,6 +66,8 @@ def command(
         text = evaluation_json(found, analyses=[analysis for analysis, _ in analysed])
     else:
         parts = [evaluation_text(found, shown=0 if analysed else shown, intervals=intervals)]
+        if analysed:
+            from rankproof.reports.failures import analysis_text
         parts += [analysis_text(analysis, shown=shown, tried=tried) + "\n" for analysis, tried in analysed]
         text = "\n".join(parts)
     write_result(text, output)

@@ -33,8 +33,6 @@ def evaluate_project(
 ) -> Evaluated:  # fmt: skip
     """Run the pipelines, all unless some are named, and score them."""
     from rankproof.evaluation import Request, evaluate_runs
-    from rankproof.labeling.identity import Matcher
-    from rankproof.labeling.truth import with_corpus_ids
     from rankproof.measures.parse import parse_measures
     from rankproof.retrieval.pipeline import Runner
 
@@ -53,6 +51,9 @@ def evaluate_project(
         place = project.place(progress)
         if place.library is not None and gold.meta.get("queries"):
             # Labels may call a document by its header where it had no id.
+            from rankproof.labeling.identity import Matcher
+            from rankproof.labeling.truth import with_corpus_ids
+
             gold = with_corpus_ids(gold, Matcher(place.library.documents))
         batch = metrics.batch_size if metrics else None
         runner = Runner(project.pipelines, place, cache=project.answers, batch=batch)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 class Drop(BaseModel):
     """How far a measure may fall below the baseline: by so much, or by such a share of it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     absolute: float | None = Field(default=None, ge=0, description="By so much.")
     relative: float | None = Field(default=None, ge=0, le=1, description="By such a share of the baseline's value.")
@@ -30,7 +30,7 @@ def _drop(value: Any) -> Any:
 class GateGroups(BaseModel):
     """How groups are looked at."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     min_size: int = Field(default=5, ge=1, description="Groups with fewer queries are shown and not judged.")
 
@@ -38,7 +38,7 @@ class GateGroups(BaseModel):
 class Gate(BaseModel):
     """When quality counts as worse."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     floors: dict[str, float] = Field(default_factory=dict, description="Measure → the least value that passes.")
     max_drop: dict[str, Annotated[Drop, BeforeValidator(_drop)]] = Field(

@@ -19,7 +19,7 @@ MAX_PIPELINES = 500
 class Part(BaseModel):
     """A mapping of the project file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 def _path(value: Any) -> Any:

@@ -11,7 +11,6 @@ from typing import Any
 from rankproof.comparison import Comparison, Findings, QueryDifference
 from rankproof.errors import count
 from rankproof.measures.registry import Measure
-from rankproof.reports.charts import ForestRow, forest_chart
 from rankproof.reports.csv import harmless
 from rankproof.reports.json import SCHEMA_VERSION, dump, rules_data
 from rankproof.reports.latex import sheet_latex
@@ -73,6 +72,8 @@ def comparison_latex(found: Findings) -> str:
 
 def comparison_svg(found: Findings) -> str:
     """The differences with their intervals, one below the other."""
+    from rankproof.reports.charts import ForestRow, forest_chart
+
     one_pair = len({(one.baseline, one.candidate) for one in found.comparisons}) == 1
     rows = [
         ForestRow(

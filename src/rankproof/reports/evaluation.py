@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankproof.errors import count
 from rankproof.evaluation import Evaluation, Expected, Miss, Mode
-from rankproof.failures import Analysis
 from rankproof.measures.registry import Measure
 from rankproof.reports.comparison import comparison_data, differences_text
-from rankproof.reports.failures import analysis_data
 from rankproof.reports.json import SCHEMA_VERSION, dump, rules_data
 from rankproof.reports.text import foundation, number, printable, table, with_interval
 from rankproof.stats.intervals import Interval
+
+if TYPE_CHECKING:
+    from rankproof.failures import Analysis
 
 _SHOWN_MISSES = 10
 _SHOWN_REASONS = 10
@@ -158,6 +159,8 @@ def evaluation_json(found: Evaluation, *, analyses: Sequence[Analysis] = ()) -> 
         **rules_data(found.preset),
     }
     if analyses:
+        from rankproof.reports.failures import analysis_data
+
         data["analyses"] = [analysis_data(one) for one in analyses]
     if found.comparison is not None:
         data["comparisons"] = [comparison_data(one) for one in found.comparison.comparisons]

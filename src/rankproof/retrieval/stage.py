@@ -133,7 +133,7 @@ def idle(default: Any, **more: Any) -> Any:
 class Stage(BaseModel):
     """The options of a stage, as rankproof.yaml gives them."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, defer_build=True)
 
     reads_corpus: ClassVar[bool] = True
     """Whether its results depend on the corpus."""
