@@ -53,15 +53,17 @@ words = st.text("ab-1é\u4e00", min_size=1, max_size=20)
 
 
 @settings(deadline=None)
-@given(st.lists(st.lists(words, max_size=9), max_size=9), st.integers(1, 60))
-def test_texts_have_the_postings_of_their_tokens(texts: list[list[str]], block: int) -> None:
+@given(st.lists(st.lists(words, max_size=9), max_size=9), st.integers(1, 60), st.integers(1, 20))
+def test_texts_have_the_postings_of_their_tokens(texts: list[list[str]], block: int, table: int) -> None:
     # A piece is its parts: several tokens, one or none.
     def tokens_of(piece: str) -> list[str]:
         return [part for part in piece.split("-") if part]
 
     expected = Postings.of([[token for piece in text for token in tokens_of(piece)] for text in texts])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rankproof.retrieval.postings._BLOCK", block)
+        # In a table of two places, nearly all pieces are one too many.
+        patch.setattr("rankproof.retrieval.pieces._BLOCK", block)
+        patch.setattr("rankproof.retrieval.pieces._TABLE", table)
         found = Postings.of_texts((" ".join(text).encode() for text in texts), tokens_of)
     assert found.lengths.tolist() == expected.lengths.tolist()
     assert _rows(found) == _rows(expected)

@@ -10,7 +10,7 @@ from typing import Any
 from rankproof.data.files import PathLike
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Document:
     """One document: what can be found."""
 

@@ -84,15 +84,16 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
-_ASCII_CUT = bytes(ord(chr(code).lower().translate(_CUT)) for code in range(128)) + bytes(128)
+_ASCII_CUT = bytes(ord(chr(code).lower().translate(_CUT)) for code in range(128)) + bytes(range(128, 256))
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def cut(text: str) -> bytes:
     """The text folded, as UTF-8, with spaces and no other white space between the pieces that tokens are made of."""
-    if text.isascii():
-        # A full stop after a word is in no token, but would make another piece of the word.
-        return text.encode().translate(_ASCII_CUT).replace(b". ", b"  ")
-    return folded(text).translate(_CUT).encode()
+    if not text.isascii():
+        text = _BEYOND_ASCII.sub(lambda found: found[0].translate(_CUT), folded(text))
+    # A full stop after a word is in no token, but would make another piece of the word.
+    return text.encode().translate(_ASCII_CUT).replace(b". ", b"  ")
 
 
 class Analyser:
@@ -127,6 +128,8 @@ class Analyser:
 
     def tokens_of(self, piece: str) -> tuple[str, ...]:
         """The tokens of a piece of a text that was `cut`, in order."""
+        if piece.isalnum():
+            return () if piece in self._stop_words else (self._stem(piece),)
         words = [word for word in _PARTS.split(piece) if word]
         kept = [self._stem(word) for word in words if word not in self._stop_words]
         if self._identifiers and len(words) > 1 and ("_" in piece or any(map(str.isdigit, piece))):

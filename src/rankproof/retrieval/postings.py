@@ -12,16 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-_BLOCK = 1 << 22
-"""Bytes that are looked at together: of more, fewer pieces are looked up in a dict, and more lie in memory."""
-_SPACE = ord(" ")
-_WORD = np.dtype("<u8")
-_WORDS = 2 * _WORD.itemsize
-_MASKS = np.array([(1 << 8 * size) - 1 for size in range(9)], _WORD)
-"""Of eight bytes, the first so many."""
-_NO_TEXT = np.uint64((1 << 64) - 1)
-"""Eight bytes that are part of no UTF-8 text."""
-_MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+from rankproof.retrieval.pieces import Pieces, numbered_pieces
 
 _ROUNDING = 1e-9
 """By how much, in proportion, sums of the same weights may differ with the order of summing; far more than they do."""
@@ -46,8 +37,10 @@ class Postings:
     @classmethod
     def of(cls, token_lists: Iterable[Sequence[str]]) -> Postings:
         """The postings of documents, numbered as they come."""
-        vocabulary, token, lengths = _numbered(token_lists)
-        return cls._of(vocabulary, token, np.repeat(np.arange(len(lengths)), lengths), len(lengths))
+        vocabulary, pairs, lengths = _numbered(token_lists)
+        pairs <<= _bits(len(lengths))
+        pairs |= np.repeat(np.arange(len(lengths)), lengths)
+        return cls._of(vocabulary, pairs, len(lengths))
 
     @classmethod
     def of_texts(cls, cut_texts: Iterable[bytes], tokens_of: Callable[[str], Sequence[str]]) -> Postings:
@@ -56,40 +49,31 @@ class Postings:
         As `of` gives them for the tokens of the texts, but for how tokens are numbered. Texts have many pieces and few
         different ones: `tokens_of` is asked once for each of these.
         """
-        names, piece, n_pieces = _numbered_pieces(cut_texts)
+        names, blocks = numbered_pieces(cut_texts)
         vocabulary, token, n_tokens = _numbered(map(tokens_of, names))
-        document = np.repeat(np.arange(len(n_pieces)), n_pieces)
-        if (n_tokens == 1).all():
-            return cls._of(vocabulary, token[piece], document, len(n_pieces))
-        # Nearly all pieces are one token. The tokens of the others come after them all: postings are sorted anyway.
-        is_plain = (n_tokens == 1)[piece]
-        others, of_others = piece[~is_plain], document[~is_plain]
-        piece, document = piece[is_plain], document[is_plain]
-        begin, each = np.cumsum(n_tokens) - n_tokens, n_tokens[others]
-        offsets = np.arange(each.sum()) - np.repeat(np.cumsum(each) - each, each)
-        token = np.concatenate((token[begin[piece]], token[np.repeat(begin[others], each) + offsets]))
-        document = np.concatenate((document, np.repeat(of_others, each)))
-        return cls._of(vocabulary, token, document, len(n_pieces))
+        n_documents = sum(len(block.n_pieces) for block in blocks)
+        return cls._of(vocabulary, _pairs(blocks, token, n_tokens, n_documents, len(vocabulary)), n_documents)
 
     @classmethod
-    def _of(
-        cls, vocabulary: Mapping[str, int], token: NDArray[np.int64], document: NDArray[np.int64], n_documents: int
-    ) -> Postings:
-        """From every token of every document, in any order."""
-        lengths = np.bincount(document, minlength=n_documents)
-        # One number for token and document: sorting it brings equal pairs together, by token and then by document.
-        bits = n_documents.bit_length()
-        pairs = token << bits
-        pairs |= document
+    def _of(cls, vocabulary: Mapping[str, int], pairs: NDArray[np.int64], n_documents: int) -> Postings:
+        """From a pair for every token of every document, in any order: both in one number, the token first.
+
+        Pairs of a token that is not in the vocabulary are left out. The array is used up.
+        """
+        # Large arrays are made as few times as can be: getting memory for one takes longer than filling it.
         pairs.sort()
+        bits = _bits(n_documents)
+        starts = np.searchsorted(pairs, np.arange(len(vocabulary) + 1) << bits)
+        pairs = pairs[: starts[-1]]
         is_first = np.ones(len(pairs), np.bool_)
         np.not_equal(pairs[1:], pairs[:-1], out=is_first[1:])
-        first = np.flatnonzero(is_first)
-        pairs = pairs[first]
-        starts = np.searchsorted(pairs, np.arange(len(vocabulary) + 1) << bits)
-        counts = np.diff(first, append=len(is_first))
-        pairs &= (1 << bits) - 1
-        return cls(vocabulary, starts, pairs, counts, lengths)
+        documents = pairs[is_first]
+        documents &= (1 << bits) - 1
+        counts = np.flatnonzero(is_first)
+        starts = np.searchsorted(counts, starts)
+        np.subtract(counts[1:], counts[:-1], out=counts[:-1])
+        counts[-1:] = len(pairs) - counts[-1:]
+        return cls(vocabulary, starts, documents, counts, np.bincount(documents, counts, n_documents).astype(np.int64))
 
     @property
     def n_documents(self) -> int:
@@ -139,77 +123,45 @@ def _numbered(word_lists: Iterable[Sequence[str]]) -> tuple[dict[str, int], NDAr
     return dict(numbers), word, np.array(lengths, np.int64)
 
 
-# Pieces are numbered a block of texts at a time and without a string for each: they are grouped by their bytes first,
-# so that only one of each group is looked up in the dict of all.
-
-
-def _numbered_pieces(texts: Iterable[bytes]) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
-    """The different pieces of UTF-8 texts; the number of every piece of every text; how many pieces each text has.
-
-    Pieces are what stands between spaces; there is no zero byte in them.
-    """
-    numbers: defaultdict[bytes, int] = defaultdict(count().__next__)
-    pieces, lengths = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for block in _blocks(texts):
-        data = b" " + b" ".join(block) + b" " * (_WORDS + 1)
-        starts, ends = _bounds(data)
-        pieces.append(_numbers(data, starts, ends, numbers))
-        begins = np.cumsum([1, *(len(text) + 1 for text in block)])
-        lengths.append(np.diff(np.searchsorted(starts, begins)))
-    return [piece.decode() for piece in numbers], np.concatenate(pieces), np.concatenate(lengths)
-
-
-def _blocks(texts: Iterable[bytes]) -> Iterator[list[bytes]]:
-    block: list[bytes] = []
-    size = 0
-    for text in texts:
-        block.append(text)
-        size += len(text)
-        if size >= _BLOCK:
-            yield block
-            block, size = [], 0
-    if block:
-        yield block
-
-
-def _bounds(data: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where each piece begins and ends; there is a space before the first and after the last."""
-    is_piece = np.frombuffer(data, np.uint8) != _SPACE
-    edges = np.flatnonzero(is_piece[1:] != is_piece[:-1]) + 1
-    return edges[::2], edges[1::2]
-
-
-def _numbers(
-    data: bytes, starts: NDArray[np.int64], ends: NDArray[np.int64], numbers: defaultdict[bytes, int]
+def _pairs(
+    blocks: Sequence[Pieces],
+    token: NDArray[np.int64],
+    n_tokens: NDArray[np.int64],
+    n_documents: int,
+    no_token: int,
 ) -> NDArray[np.int64]:
-    """The number of each piece; only one of those that are alike is looked up."""
-    head, tail = _words(data, starts, ends)
-    # Alike pieces come to lie together. Should another have the same key, it only parts them, and more are looked up.
-    order = np.argsort(head * _MIX[0] ^ (tail * _MIX[1] >> np.uint64(7)))
-    head, tail = head[order], tail[order]
-    is_first = np.ones(len(order), np.bool_)
-    np.logical_or(head[1:] != head[:-1], tail[1:] != tail[:-1], out=is_first[1:])
-    first = order[is_first]
-    bounds = zip(starts[first].tolist(), ends[first].tolist(), strict=True)
-    found = np.fromiter((numbers[data[start:end]] for start, end in bounds), np.int64, len(first))
-    all_numbers = np.empty(len(order), np.int64)
-    all_numbers[order] = np.repeat(found, np.diff(np.flatnonzero(is_first), append=len(order)))
-    return all_numbers
+    """Token and document in one number, for all pieces of texts; a piece without a token has the one named.
+
+    `token` are the tokens of each of the different pieces, one after the other.
+    """
+    bits = _bits(n_documents)
+    begin = np.cumsum(n_tokens) - n_tokens
+    token = np.append(token, no_token) << bits
+    first = np.where(n_tokens > 0, token[begin], no_token << bits)
+    n_more = np.maximum(n_tokens - 1, 0)
+    # Nearly all pieces are one token. Further ones come after them all: the pairs are sorted anyway.
+    n_pairs = sum(len(block.numbers) for block in blocks)
+    n_further = sum(int(n_more[block.numbers].sum()) for block in blocks) if n_more.any() else 0
+    pairs = np.empty(n_pairs + n_further, np.int64)
+    document, at, further = 0, 0, n_pairs
+    for numbers, n_pieces in blocks:
+        documents = np.repeat(np.arange(document, document + len(n_pieces)), n_pieces)
+        np.bitwise_or(first[numbers], documents, out=pairs[at : at + len(numbers)])
+        document, at = document + len(n_pieces), at + len(numbers)
+        if n_further:
+            has_more = np.flatnonzero(n_more[numbers])
+            piece = numbers[has_more]
+            each = n_more[piece]
+            offsets = np.arange(1, each.sum() + 1) - np.repeat(np.cumsum(each) - each, each)
+            more = token[np.repeat(begin[piece], each) + offsets] | np.repeat(documents[has_more], each)
+            pairs[further : further + len(more)] = more
+            further += len(more)
+    return pairs
 
 
-def _words(data: bytes, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> tuple[NDArray[np.uint64], ...]:
-    """Two words of eight bytes for each piece, the same for the same piece only."""
-    size = ends - starts
-    at = np.ndarray((len(data) - 7,), _WORD, data, strides=(1,))
-    head = at[starts] & _MASKS[np.minimum(size, 8)]
-    tail = at[starts + 8] & _MASKS[np.clip(size - 8, 0, 8)]
-    long = np.flatnonzero(size > _WORDS)
-    if len(long):
-        known: defaultdict[bytes, int] = defaultdict(count().__next__)
-        bounds = zip(starts[long].tolist(), ends[long].tolist(), strict=True)
-        head[long] = [known[data[start:end]] for start, end in bounds]
-        tail[long] = _NO_TEXT
-    return head, tail
+def _bits(n_documents: int) -> int:
+    """Binary digits that the number of a document takes."""
+    return n_documents.bit_length()
 
 
 class _Row(NamedTuple):

@@ -22,6 +22,7 @@ from rankproof.data.gold import Query
 from rankproof.errors import NotMeasured, UsageError
 from rankproof.retrieval.answers import Answer
 from rankproof.retrieval.stage import Library, Place
+from rankproof.retrieval.stages import dense as dense_module
 from rankproof.retrieval.stages import pgvector as stage_module
 from rankproof.retrieval.stages.dense import Dense
 from rankproof.retrieval.stages.pgvector import Pgvector
@@ -145,8 +146,8 @@ def nearest(place: Place, texts: Sequence[str]) -> list[list[str]]:
     return [[place.corpus.documents[i].id for i in row] for row in best.tolist()]
 
 
-def test_among_10000_documents_exact_search_equals_numpy_and_a_graph_finds_99_percent(
-    many: tuple[Place, list[str]], stage: Callable[..., Pgvector], admin: Any
+def test_among_10000_documents_exact_search_equals_numpy_and_the_dense_stage_and_a_graph_finds_99_percent(
+    many: tuple[Place, list[str]], stage: Callable[..., Pgvector], admin: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place, texts = many
     expected = nearest(place, texts)
@@ -154,6 +155,10 @@ def test_among_10000_documents_exact_search_equals_numpy_and_a_graph_finds_99_pe
     found = [ids(answer) for answer in answers(stage(search="hnsw", ef_search=400), place, *texts)]
     shared = sum(len(set(one) & set(other)) for one, other in zip(found, expected, strict=True))
     assert shared / 500 >= 0.99
+    monkeypatch.setattr(dense_module, "open_model", lambda *_: FakeModel(32))
+    queries = [Query(f"q{i}", text) for i, text in enumerate(texts)]
+    embedded = [ids(answer) for answer in Dense(search="exact").open(place).search(queries, 10)]
+    assert embedded == expected
     plan = admin.execute(
         "EXPLAIN SELECT id FROM rankproof WHERE embedding IS NOT NULL ORDER BY embedding <=> %s::vector LIMIT 10",
         [str([0.5] * 32)],

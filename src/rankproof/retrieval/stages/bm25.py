@@ -82,8 +82,12 @@ def _weights(postings: Postings, k1: float, b: float, variant: Variant) -> NDArr
         return np.zeros(0)
     relative = postings.lengths * (postings.n_documents / n_tokens)
     norm = k1 * (1 - b + b * relative)
-    idf = np.repeat(_idf(postings, variant), postings.frequencies)
-    weights: NDArray[np.float64] = idf * postings.counts / (postings.counts + norm[postings.documents])
+    # In place, since getting memory for so large an array takes longer than filling it.
+    weights = np.repeat(_idf(postings, variant), postings.frequencies)
+    weights *= postings.counts
+    divisor = norm[postings.documents]
+    divisor += postings.counts
+    weights /= divisor
     return weights
 
 
