@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -84,8 +85,8 @@ class Comparison:
     exact: bool
     effect: Effect
     verdict: Verdict
-    smallest_visible: float | None
-    """The smallest true difference that so many queries, varying so much, show four times out of five."""
+    alpha: float
+    """What the p-value is held to."""
     margin: MarginTest | None
     best: tuple[QueryDifference, ...]
     worst: tuple[QueryDifference, ...]
@@ -95,6 +96,13 @@ class Comparison:
     def difference(self) -> float:
         """Candidate − baseline, in the mean."""
         return self.mean_candidate - self.mean_baseline
+
+    @cached_property
+    def smallest_visible(self) -> float | None:
+        """The smallest true difference that so many queries, varying so much, show four times out of five."""
+        if not self.effect.sd or self.alpha >= _POWER:
+            return None
+        return smallest_difference(self.effect.n, self.effect.sd, alpha=self.alpha, power=_POWER)
 
 
 @dataclass(frozen=True)
@@ -237,7 +245,7 @@ class _Task:
                 exact=exact[i],
                 effect=effects[i],
                 verdict="not shown",
-                smallest_visible=_smallest_visible(effects[i], method.alpha),
+                alpha=method.alpha,
                 margin=margins[i],
                 best=self._extreme(i, candidates, baselines, differences, best=True),
                 worst=self._extreme(i, candidates, baselines, differences, best=False),
@@ -300,12 +308,6 @@ def _verdict(difference: float, p_adjusted: float, alpha: float) -> Verdict:
     if p_adjusted >= alpha:
         return "not shown"
     return "better" if difference > 0 else "worse"
-
-
-def _smallest_visible(effect: Effect, alpha: float) -> float | None:
-    if not effect.sd or alpha >= _POWER:
-        return None
-    return smallest_difference(effect.n, effect.sd, alpha=alpha, power=_POWER)
 
 
 def _within_groups(task: _Task, groups: Mapping[str, str]) -> tuple[Comparison, ...]:
