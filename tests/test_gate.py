@@ -23,9 +23,9 @@ def scores(values: Sequence[float]) -> Scores:
 
 def outcome(
     rules: Rules, now: Sequence[float], before: Sequence[float] | None, groups: Mapping[str, str] | None = None,
-    asked: int | None = None, seconds: Sequence[float] = (),
+    failed: int = 0, seconds: Sequence[float] = (),
 ) -> Outcome:  # fmt: skip
-    measured = Measured(scores(now), asked or len(now), groups or {}, seconds)
+    measured = Measured(scores(now), {"failed": failed}, groups or {}, seconds)
     return overall(judge(rules, measured, None if before is None else scores(before)))
 
 
@@ -69,7 +69,7 @@ def test_rules(rules: Rules, now: list[float], before: list[float] | None, expec
 
 
 def test_a_drop_inside_the_noise_says_how_many_queries_would_tell() -> None:
-    measured = Measured(scores([0.0, *[0.5] * 29]), 30)
+    measured = Measured(scores([0.0, *[0.5] * 29]))
     verdict = judge(TIGHT, measured, scores(HALF))[1]
     assert verdict.outcome == "pass"
     assert "cannot be told from noise (p = 0.5); 238 queries would tell, there are 30" in verdict.why
@@ -79,7 +79,7 @@ def test_a_drop_inside_the_noise_says_how_many_queries_would_tell() -> None:
 def test_a_group_that_falls_is_named_even_if_the_whole_does_not() -> None:
     groups = {f"q{i:04}": "hr" if i < 10 else "it" for i in range(40)}
     now, before = [0.2] * 10 + [0.6] * 30, [0.5] * 40
-    verdicts = judge(TIGHT, Measured(scores(now), 40, groups), scores(before))
+    verdicts = judge(TIGHT, Measured(scores(now), groups=groups), scores(before))
     worse = [verdict for verdict in verdicts if verdict.outcome == "worse"]
     assert [(verdict.rule, verdict.group) for verdict in worse] == [("max_drop RR, group hr", "hr")]
     assert len(worse[0].worst) == 5
@@ -92,8 +92,8 @@ def test_a_group_below_the_least_size_is_not_judged() -> None:
 
 
 def test_too_few_measured_queries_decide_before_everything_else() -> None:
-    assert outcome(TIGHT, [0.1] * 30, HALF, asked=31) == "not measured"
-    assert outcome(Rules(coverage=0.9, max_drop={RR: Drop(absolute=0.01)}), [0.1] * 30, HALF, asked=31) == "worse"
+    assert outcome(TIGHT, [0.1] * 30, HALF, failed=1) == "not measured"
+    assert outcome(Rules(coverage=0.9, max_drop={RR: Drop(absolute=0.01)}), [0.1] * 30, HALF, failed=1) == "worse"
 
 
 @pytest.mark.parametrize(

@@ -62,9 +62,8 @@ def check_comparable(baseline: Baseline, now: Sequence[Scores], gold: str) -> No
         missing = [str(measure) for measure in one.measures if measure not in before.measures]
         if missing:
             apart.append(f"no {', '.join(missing)} in the baseline")
-        break
     if apart:
         raise UsageError(
-            f"{baseline.source} cannot be compared with: {'; '.join(apart)}. "
+            f"{baseline.source} cannot be compared with: {'; '.join(dict.fromkeys(apart))}. "
             "Record the baseline again (`rankproof baseline record`) once the change is meant."
         )

@@ -95,7 +95,7 @@ def test_what_could_not_be_measured_is_neither_passed_nor_worse(
     assert run(["gate", "--quiet", "--format", "json"]) == 4
     data = json.loads(capfd.readouterr().out)
     assert data["outcome"] == "not measured"
-    assert data["pipelines"]["search"][0]["why"] == "22 of 24 queries measured (91.7%); 100.0% must be"
+    assert data["pipelines"]["search"][0]["why"] == "22 of 24 queries measured (91.7%); 2 failed; 100.0% must be"
     assert run(["baseline", "record", "--quiet"]) == 4
     assert "no baseline was recorded" in capfd.readouterr().err
 
@@ -174,3 +174,19 @@ def test_loader_and_measures_are_proven_first(
     monkeypatch.setattr(registry.family("RR"), "function", lambda judged, **parameters: judged.n_retrieved * 0.0)
     assert run(["gate", "--quiet"]) == 70
     assert "The oracle, which returns the gold, scores 0.0000 in RR" in capfd.readouterr().err
+
+
+def test_queries_whose_answers_left_the_corpus_are_not_measured(capfd: pytest.CaptureFixture[str]) -> None:
+    record()
+    lines = Path("corpus.jsonl").read_text().splitlines(keepends=True)
+    Path("corpus.jsonl").write_text("".join(lines[2:]))
+    assert run(["gate", "--quiet"]) == 4
+    said = "22 of 24 queries measured (91.7%); 2 lost all their answers from the corpus; 100.0% must be"
+    assert said in capfd.readouterr().out
+
+
+def test_a_latency_that_no_stage_measured_is_not_passed(capfd: pytest.CaptureFixture[str], project: Path) -> None:
+    (project / "rankproof.yaml").write_text(PROJECT.replace("gate: {", "gate: {latency: 0.5, "))
+    record()
+    assert run(["gate", "--quiet"]) == 4
+    assert "the run has no times" in capfd.readouterr().out

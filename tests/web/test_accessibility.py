@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,20 +43,6 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         made.act(action="no_answer", once="note-0002", spot=["q1"], flag=True)
         made.act(action="partial", once="note-0003", spot=["q1", "docs/a.md#1"])
         yield made
-
-
-@pytest.fixture(scope="session")
-def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("There is no npm to fetch axe-core with")
-    folder = tmp_path_factory.mktemp("axe")
-    command = [npm, "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "axe-core@4"]
-    try:
-        subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=60)
-    except (subprocess.SubprocessError, OSError) as exc:
-        pytest.skip(f"axe-core cannot be had from npm: {exc}")
-    return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
 
 
 def opened(browser: Browser, serving: Serving, **options: Any) -> Page:

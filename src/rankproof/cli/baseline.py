@@ -43,7 +43,8 @@ def record(
         raise NotMeasured(f"{failed} could not be measured, so no baseline was recorded. The first: {reason}")
     library = evaluated.place.library
     text = baseline_json(
-        found, gold=evaluated.gold.qrels.digest, corpus=None if library is None else library.digest
+        found, gold=evaluated.gold.qrels.digest, corpus=None if library is None else library.digest,
+        groups=evaluated.gold.groups,
     )  # fmt: skip
     path = output or str(project.folder / FILE)
     write_result(text, path)

@@ -54,3 +54,8 @@ class Gate(BaseModel):
         le=1,
         description="The share of queries that must have been measured for a verdict to be given.",
     )
+    latency: float | None = Field(
+        default=None,
+        gt=0,
+        description="The most seconds that nineteen of twenty queries may take, where a stage times each query.",
+    )

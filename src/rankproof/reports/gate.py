@@ -24,9 +24,9 @@ _WORDS: Mapping[Outcome, str] = {
 }
 
 
-def baseline_json(found: Evaluation, *, gold: str, corpus: str | None) -> str:
+def baseline_json(found: Evaluation, *, gold: str, corpus: str | None, groups: Mapping[str, str]) -> str:
     """The baseline as it is kept with the code."""
-    data = scores_data([mode.scores for mode in found.modes], per_query=True)
+    data = scores_data([mode.scores for mode in found.modes], per_query=True, groups=groups or None)
     extras = {
         "baseline_version": VERSION,
         "gold": gold,

@@ -1,8 +1,9 @@
-"""A real Chromium where there is one."""
+"""A real Chromium where there is one, and the checker of accessibility that runs in it."""
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -42,3 +43,17 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     made.set_default_timeout(10_000)
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("There is no npm to fetch axe-core with")
+    folder = tmp_path_factory.mktemp("axe")
+    command = [npm, "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "axe-core@4"]
+    try:
+        subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=60)
+    except (subprocess.SubprocessError, OSError) as exc:
+        pytest.skip(f"axe-core cannot be had from npm: {exc}")
+    return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")

@@ -1,0 +1,116 @@
+"""A project held against its rules and its baseline, for the verbs that need the verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rankproof.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankproof.baseline import Baseline
+    from rankproof.cli.evaluated import Evaluated
+    from rankproof.evaluation import Evaluation, Mode
+    from rankproof.gate import Measured, Outcome, Rules, Verdict
+    from rankproof.project.project import Project
+
+
+@dataclass(frozen=True)
+class Gated:
+    """The verdict on every rule for each pipeline, and what it rests on."""
+
+    evaluated: Evaluated
+    rules: Rules
+    baseline: Baseline | None
+    verdicts: Mapping[str, Sequence[Verdict]]
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome over all pipelines."""
+        from rankproof.gate import overall
+
+        return overall(verdict for of_mode in self.verdicts.values() for verdict in of_mode)
+
+
+def gate_project(
+    project: Project, modes: tuple[str, ...] = (), *, baseline_file: str | None = None, top: int = 5,
+    quiet: bool = False,
+) -> Gated:  # fmt: skip
+    """Run the pipelines, those of the baseline unless some are named, and judge them by the rules of the project.
+
+    Before that, loader and measures are proven: raises SelfTestFailed if the gold itself does not score 1.
+    """
+    from rankproof.cli.evaluated import evaluate_project
+    from rankproof.measures.parse import parse_measures
+    from rankproof.self_test import self_test
+
+    rules = rules_of(project)
+    baseline = _baseline(project, baseline_file, rules)
+    names = modes or (tuple(baseline.scores) if baseline is not None else ())
+    wanted = [str(measure) for measure in (*rules.floors, *rules.max_drop)]
+    measures = tuple(dict.fromkeys((*map(str, project.measures), *wanted)))
+    self_test(project.gold().qrels, parse_measures(measures), project.preset)
+    evaluated = evaluate_project(project, names, measures, top=top, quiet=quiet)
+    return Gated(evaluated, rules, baseline, _verdicts(evaluated, rules, baseline))
+
+
+def rules_of(project: Project) -> Rules:
+    """The rules under `gate:` in the project file."""
+    from rankproof.gate import Drop, Rules
+    from rankproof.measures.parse import parse_measure
+
+    settings = project.gate
+    if not has_rules(project):
+        raise UsageError("There is no rule to gate by; add `gate: {max_drop: {nDCG@10: 0.01}}` to rankproof.yaml.")
+    return Rules(
+        floors={parse_measure(name): floor for name, floor in settings.floors.items()},
+        max_drop={parse_measure(n): Drop(drop.absolute, drop.relative) for n, drop in settings.max_drop.items()},
+        margin=settings.margin or None,
+        min_group=settings.groups.min_size,
+        coverage=settings.coverage,
+        latency=settings.latency,
+    )
+
+
+def has_rules(project: Project) -> bool:
+    """Whether the project says when quality counts as worse."""
+    gate = project.gate
+    return bool(gate.floors or gate.max_drop or gate.margin is not None or gate.latency is not None)
+
+
+def _baseline(project: Project, given: str | None, rules: Rules) -> Baseline | None:
+    from rankproof.baseline import FILE, read_baseline
+
+    path = given or str(project.folder / FILE)
+    if given is None and not (project.folder / FILE).exists():
+        if rules.max_drop or rules.margin is not None:
+            raise UsageError(f"There is no {FILE} to compare with; `rankproof baseline record` makes one.")
+        return None
+    return read_baseline(path)
+
+
+def _verdicts(evaluated: Evaluated, rules: Rules, baseline: Baseline | None) -> dict[str, list[Verdict]]:
+    from rankproof.baseline import check_comparable
+    from rankproof.gate import judge
+
+    found = evaluated.found
+    if baseline is not None:
+        check_comparable(baseline, [mode.scores for mode in found.modes], evaluated.gold.qrels.digest)
+    return {
+        mode.name: judge(
+            rules, _measured(mode, found, evaluated.gold.groups), None if baseline is None else baseline.of(mode.name)
+        )
+        for mode in found.modes
+    }
+
+
+def _measured(mode: Mode, found: Evaluation, groups: Mapping[str, str]) -> Measured:
+    from rankproof.gate import Measured
+
+    seconds = [answer.seconds for answer in mode.run.answers if answer.seconds is not None]
+    asked = found.n_queries - len(found.no_answer) - len(found.unjudged)
+    failed = len(found.unmeasured)
+    left_out = {"failed": failed, "lost all their answers from the corpus": asked - found.n_scored - failed}
+    return Measured(mode.scores, left_out, groups, seconds)
