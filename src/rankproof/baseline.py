@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rankproof.data.files import PathLike, read_bytes, source_name
 from rankproof.data.json_text import parse_json
 from rankproof.errors import BadInput, UsageError
+from rankproof.measures.parse import parse_measure
+from rankproof.measures.registry import Measure
 from rankproof.scoring.score_file import read_scores
 from rankproof.scoring.scores import Scores
 
 FILE = "rankproof-baseline.json"
 VERSION = 1
+
+Floors = Mapping[str, Mapping[Measure, float]]
+"""Pipeline → measure → the least value that passes, as a ratchet left it; those of the project file count besides."""
+
+_DECIMALS = 1_000
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,7 @@ class Baseline:
     corpus: str | None
     pipelines: Mapping[str, str]
     """Pipeline → the digest of its behaviour."""
+    floors: Floors = field(default_factory=dict)
 
     def of(self, name: str) -> Scores:
         """The scores of a pipeline."""
@@ -43,9 +52,31 @@ def read_baseline(path: PathLike) -> Baseline:
         raise BadInput.of(source, f"is no baseline of version {VERSION}; `rankproof baseline record` makes one")
     scores = {one.name: one for one in read_scores(path)}
     try:
-        return Baseline(source, scores, str(data["gold"]), data["corpus"], dict(data["pipelines"]))
-    except (KeyError, TypeError, ValueError) as exc:
+        floors = {
+            name: {parse_measure(measure): float(floor) for measure, floor in of_pipeline.items()}
+            for name, of_pipeline in data.get("floors", {}).items()
+        }
+        return Baseline(source, scores, str(data["gold"]), data["corpus"], dict(data["pipelines"]), floors)
+    except (KeyError, TypeError, ValueError, AttributeError) as exc:
         raise BadInput.of(source, f"is no baseline as we write it ({exc!r}); record it again") from exc
+
+
+def ratcheted(
+    before: Mapping[Measure, float], reached: Mapping[Measure, float], *, raise_them: bool, lower_them: bool
+) -> dict[Measure, float]:
+    """The floors of a pipeline once these values are accepted.
+
+    `reached` has the measures that are to have a floor. A floor above what is reached comes down only if that is asked
+    for, and one below goes up only if that is.
+    """
+    floors = dict(before)
+    for measure, value in reached.items():
+        # Rounded down, so that the value which is accepted passes its own floor.
+        new = math.floor(value * _DECIMALS + 1e-9) / _DECIMALS
+        old = floors.get(measure)
+        if (raise_them and (old is None or new > old)) or (lower_them and old is not None and new < old):
+            floors[measure] = new
+    return floors
 
 
 def check_comparable(baseline: Baseline, now: Sequence[Scores], gold: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rankproof.errors import UsageError
@@ -49,7 +49,8 @@ def gate_project(
     rules = rules_of(project)
     baseline = _baseline(project, baseline_file, rules)
     names = modes or (tuple(baseline.scores) if baseline is not None else ())
-    wanted = [str(measure) for measure in (*rules.floors, *rules.max_drop)]
+    kept = [measure for floors in baseline.floors.values() for measure in floors] if baseline is not None else []
+    wanted = [str(measure) for measure in (*rules.floors, *rules.max_drop, *kept)]
     measures = tuple(dict.fromkeys((*map(str, project.measures), *wanted)))
     self_test(project.gold().qrels, parse_measures(measures), project.preset)
     evaluated = evaluate_project(project, names, measures, top=top, quiet=quiet)
@@ -98,12 +99,16 @@ def _verdicts(evaluated: Evaluated, rules: Rules, baseline: Baseline | None) -> 
     found = evaluated.found
     if baseline is not None:
         check_comparable(baseline, [mode.scores for mode in found.modes], evaluated.gold.qrels.digest)
-    return {
-        mode.name: judge(
-            rules, _measured(mode, found, evaluated.gold.groups), None if baseline is None else baseline.of(mode.name)
-        )
-        for mode in found.modes
-    }
+    verdicts = {}
+    for mode in found.modes:
+        now = _measured(mode, found, evaluated.gold.groups)
+        if baseline is None:
+            verdicts[mode.name] = judge(rules, now, None)
+        else:
+            kept = baseline.floors.get(mode.name, {})
+            floors = {**kept, **{m: max(floor, kept.get(m, floor)) for m, floor in rules.floors.items()}}
+            verdicts[mode.name] = judge(replace(rules, floors=floors), now, baseline.of(mode.name))
+    return verdicts
 
 
 def _measured(mode: Mode, found: Evaluation, groups: Mapping[str, str]) -> Measured:

@@ -26,6 +26,7 @@ VERBS = {
     "gold": "Check, convert, merge and complete gold sets.",
     "init": "Write a project file after a look at the folder.",
     "label": "Judge results, one document after the other.",
+    "log": "List the changes that were accepted or rejected.",
     "measures": "List the measures, or describe one.",
     "overlap": "Say how much runs have in common.",
     "power": "Say how many queries it takes to see a difference.",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from rankproof.baseline import VERSION
+from rankproof.baseline import VERSION, Floors
 from rankproof.evaluation import Evaluation
 from rankproof.gate import Outcome, Verdict, overall
 from rankproof.reports.json import SCHEMA_VERSION, dump, scores_data
@@ -24,7 +24,9 @@ _WORDS: Mapping[Outcome, str] = {
 }
 
 
-def baseline_json(found: Evaluation, *, gold: str, corpus: str | None, groups: Mapping[str, str]) -> str:
+def baseline_json(
+    found: Evaluation, *, gold: str, corpus: str | None, groups: Mapping[str, str], floors: Floors
+) -> str:  # fmt: skip
     """The baseline as it is kept with the code."""
     data = scores_data([mode.scores for mode in found.modes], per_query=True, groups=groups or None)
     extras = {
@@ -32,6 +34,11 @@ def baseline_json(found: Evaluation, *, gold: str, corpus: str | None, groups: M
         "gold": gold,
         "corpus": corpus,
         "pipelines": {mode.name: mode.run.digest for mode in found.modes},
+        "floors": {
+            mode.name: {str(measure): floor for measure, floor in floors[mode.name].items()}
+            for mode in found.modes
+            if floors.get(mode.name)
+        },
     }
     return dump({**data, **extras})
 
