@@ -13,7 +13,7 @@ from rankproof.stats.distributions import t_quantile
 PROBABILITIES = (0.001, 0.025, 0.1, 0.5, 0.7, 0.95, 0.975, 0.995, 0.999)
 
 
-@pytest.mark.parametrize("df", [1, 2, 3, 4, 5, 9, 10, 49, 224, 1001, 9_999, 10_000])
+@pytest.mark.parametrize("df", [1, 2, 3, 4, 5, 9, 10, 49, 224, 999, 1_000])
 def test_a_t_quantile_is_the_one_of_scipy(df: int) -> None:
     found = [t_quantile(probability, df) for probability in PROBABILITIES]
     assert found == pytest.approx([float(stdtrit(df, p)) for p in PROBABILITIES], rel=1e-11, abs=1e-15)
@@ -25,7 +25,7 @@ def test_quantiles_that_tables_print() -> None:
     assert t_quantile(0.95, 30) == pytest.approx(1.69726088659)
 
 
-@pytest.mark.parametrize(("probability", "df"), [(0.9999, 5), (0.975, 2.5), (0.975, 20_000)])
+@pytest.mark.parametrize(("probability", "df"), [(0.9999, 5), (0.975, 2.5), (0.975, 1_001)])
 def test_what_is_not_summed_here_is_asked_of_scipy(probability: float, df: float) -> None:
     assert t_quantile(probability, df) == float(stdtrit(df, probability))
 

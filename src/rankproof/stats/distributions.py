@@ -14,7 +14,7 @@ import numpy as np
 
 LEAST = sys.float_info.min
 """A probability that rounds to zero is given as this: it is small, not nothing."""
-_SUMMED = 10_000
+_SUMMED = 1_000
 """Up to so many degrees of freedom the sums for Student's t are quicker than importing SciPy."""
 
 
