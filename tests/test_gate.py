@@ -11,6 +11,9 @@ from rankproof.gate import Drop, Measured, Outcome, Rules, judge, overall
 from rankproof.measures.parse import parse_measure, parse_measures
 from rankproof.scoring.rules import PRESETS
 from rankproof.scoring.scores import Coverage, Scores
+from tests import gate_simulation
+from tests.docs.markdown import page_text
+from tests.stats.simulate import Population, error_of, table_in
 
 RR = parse_measure("RR")
 COVERAGE = Coverage(0, 0, 0, 0, 0, 0)
@@ -127,3 +130,22 @@ def test_a_planted_loss_is_found_as_often_as_power_promises() -> None:
         now = before - 0.05 + rng.normal(0, 0.1, 27)
         found += outcome(rules, now.tolist(), before.tolist()) == "worse"
     assert found / draws >= 0.80 - 3.5 * (0.8 * 0.2 / draws) ** 0.5
+
+
+TABLE = table_in(page_text(gate_simulation.PAGE), "gate")
+
+
+@pytest.mark.parametrize("n", gate_simulation.SIZES)
+@pytest.mark.parametrize("population", gate_simulation.POPULATIONS[:2], ids=lambda population: population.name)
+def test_the_page_shows_that_the_gate_keeps_its_promise(population: Population, n: int) -> None:
+    line = TABLE[population.name, n]
+    for column in ("no change", "no change, groups"):
+        assert float(line[column]) <= 5.0 + 350 * error_of(0.05, gate_simulation.BUILDS)
+    assert float(line["found"]) >= 80.0 - 350 * error_of(0.80, gate_simulation.BUILDS)
+
+
+def test_a_line_of_the_page_is_what_the_simulation_gives() -> None:
+    line = gate_simulation.simulated(gate_simulation.POPULATIONS[1], 25)
+    found = [f"{100 * share:.1f}" for share in (line.unchanged, line.lost)]
+    shown = TABLE[gate_simulation.POPULATIONS[1].name, 25]
+    assert [*found, f"{line.loss:.3f}"] == [shown["no change"], shown["found"], shown["loss"]]
