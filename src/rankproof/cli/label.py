@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rankproof.cli.output import remark
-from rankproof.cli.sources import DEFAULT_OUT, Sources, read_guideline, user_name
+from rankproof.cli.sources import DEFAULT_OUT, Sources, judging_options, read_guideline, user_name
 from rankproof.errors import count
 
 if TYPE_CHECKING:
@@ -20,26 +20,9 @@ if TYPE_CHECKING:
 @click.command("label", short_help="Judge results, one document after the other.")
 @click.argument("folder", default=".")
 @click.option("--plain", is_flag=True, help="Prompts line by line: for pipes, plain terminals and screen readers.")
-@click.option("--queries", metavar="FILE", help="The queries: a gold set in any format. Default: the project's.")
-@click.option("--corpus", "corpus_file", metavar="PATH", help="The documents. Default: the project's.")
-@click.option("--run", "run_files", multiple=True, metavar="FILE", help="Results to judge; may be repeated.")
-@click.option(
-    "--pipeline", "pipelines", multiple=True, metavar="NAME", help="A pipeline of the project; may be repeated."
-)
-@click.option("--annotator", metavar="NAME", help="Who judges. Default: the name of the user.")
-@click.option(
-    "--out", metavar="FILE", help=f"The ground-truth file. Default: {DEFAULT_OUT}, from the project's folder."
-)
-@click.option("--labels", metavar="FOLDER", help="Where the journals are. Default: labels/ beside the file.")
-@click.option("--depth", type=click.IntRange(1), default=5, show_default=True, help="Results to take from each run.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the order in which documents are shown.")
+@judging_options
 @click.option("--query", "query_number", type=int, metavar="N", help="Begin at query N, counted from 1.")
 @click.option("--resume/--restart", default=True, help="Go on (the default), or start over and keep a backup.")
-@click.option("--unjudged-only", is_flag=True, help="Leave out what the gold set judges; else that comes last.")
-@click.option("--show-rank", is_flag=True, help="Show system, rank and score, which may lead the judge.")
-@click.option("--group-by", "groups_file", metavar="FILE", help="Groups of queries. Default: those of the gold set.")
-@click.option("--guideline", metavar="FILE", help="A text on how to judge, shown by the key h.")
-@click.option("--force-unlock", is_flag=True, help="Take over the lock of a host that is gone.")
 @click.option("--mend", is_flag=True, help="Set damaged lines of the journal aside and keep the others.")
 @click.option("--quiet", is_flag=True, help="No progress and no remarks.")
 def command(

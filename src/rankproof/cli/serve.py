@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rankproof.cli.output import remark
-from rankproof.cli.sources import DEFAULT_OUT, Sources, read_guideline, user_name
+from rankproof.cli.sources import DEFAULT_OUT, Sources, judging_options, read_guideline, user_name
 from rankproof.errors import MissingExtra, UsageError
 
 if TYPE_CHECKING:
@@ -22,25 +22,8 @@ if TYPE_CHECKING:
 
 @click.command("serve", short_help="Label in the browser, and look at runs and scores.")
 @click.argument("folder", default=".")
-@click.option("--queries", metavar="FILE", help="The queries: a gold set in any format. Default: the project's.")
-@click.option("--corpus", "corpus_file", metavar="PATH", help="The documents. Default: the project's.")
-@click.option("--run", "run_files", multiple=True, metavar="FILE", help="Results to judge; may be repeated.")
-@click.option(
-    "--pipeline", "pipelines", multiple=True, metavar="NAME", help="A pipeline of the project; may be repeated."
-)
-@click.option("--annotator", metavar="NAME", help="Who judges. Default: the name of the user.")
+@judging_options
 @click.option("--adjudicate", is_flag=True, help="The annotator has the last word where the others disagree.")
-@click.option(
-    "--out", metavar="FILE", help=f"The ground-truth file. Default: {DEFAULT_OUT}, from the project's folder."
-)
-@click.option("--labels", metavar="FOLDER", help="Where the journals are. Default: labels/ beside the file.")
-@click.option("--depth", type=click.IntRange(1), default=5, show_default=True, help="Results to take from each run.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the order in which documents are shown.")
-@click.option("--unjudged-only", is_flag=True, help="Leave out what the gold set judges; else that comes last.")
-@click.option("--show-rank", is_flag=True, help="Show system, rank and score, which may lead the judge.")
-@click.option("--group-by", "groups_file", metavar="FILE", help="Groups of queries. Default: those of the gold set.")
-@click.option("--guideline", metavar="FILE", help="A text on how to judge, shown by a key.")
-@click.option("--force-unlock", is_flag=True, help="Take over the lock of a host that is gone.")
 @click.option("--runs-only", is_flag=True, help="Show saved runs and scores; label nothing.")
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Where to listen.")
 @click.option(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
 
 from rankproof.cli.output import stage_progress
 from rankproof.errors import NotMeasured, UsageError
@@ -17,6 +20,40 @@ if TYPE_CHECKING:
     from rankproof.project.project import Project
 
 DEFAULT_OUT = "data/retrieval-ground-truth.json"
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_JUDGING = (
+    click.option("--queries", metavar="FILE", help="The queries: a gold set in any format. Default: the project's."),
+    click.option("--corpus", "corpus_file", metavar="PATH", help="The documents. Default: the project's."),
+    click.option("--run", "run_files", multiple=True, metavar="FILE", help="Results to judge; may be repeated."),
+    click.option(
+        "--pipeline", "pipelines", multiple=True, metavar="NAME", help="A pipeline of the project; may be repeated."
+    ),
+    click.option("--annotator", metavar="NAME", help="Who judges. Default: the name of the user."),
+    click.option(
+        "--out", metavar="FILE", help=f"The ground-truth file. Default: {DEFAULT_OUT}, from the project's folder."
+    ),
+    click.option("--labels", metavar="FOLDER", help="Where the journals are. Default: labels/ beside the file."),
+    click.option(
+        "--depth", type=click.IntRange(1), default=5, show_default=True, help="Results to take from each run."
+    ),
+    click.option("--seed", type=int, default=0, show_default=True, help="Of the order in which documents are shown."),
+    click.option("--unjudged-only", is_flag=True, help="Leave out what the gold set judges; else that comes last."),
+    click.option("--show-rank", is_flag=True, help="Show system, rank and score, which may lead the judge."),
+    click.option(
+        "--group-by", "groups_file", metavar="FILE", help="Groups of queries. Default: those of the gold set."
+    ),
+    click.option("--guideline", metavar="FILE", help="A text on how to judge, shown by a key."),
+    click.option("--force-unlock", is_flag=True, help="Take over the lock of a host that is gone."),
+)
+
+
+def judging_options(function: _F) -> _F:
+    """What is judged, by whom, and where the labels go."""
+    for option in reversed(_JUDGING):
+        function = option(function)
+    return function
 
 
 class Sources:

@@ -163,14 +163,14 @@ def write_whole(path: PathLike, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, target)
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
     except OSError as exc:
         beside.unlink(missing_ok=True)
         raise BadInput.of(os.fspath(path), f"cannot be written: {exc.strerror or exc}") from exc
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make the new name last as well as the bytes; Windows has no such call and needs none."""
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder last as well as the bytes; Windows has no such call and needs none."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)

@@ -158,15 +158,15 @@ class Ids:
         decided = np.zeros(len(self), np.bool_)
         result = np.zeros(len(self), np.bool_)
         for offset in range(0, max(self._longest, other._longest), 8):
-            mine, yours = self._ordered_word(offset), other._ordered_word(offset)
+            mine, yours = self.ordered_word(offset), other.ordered_word(offset)
             result |= ~decided & (mine > yours)
             decided |= mine != yours
             if decided.all():
                 return result
         return result | (~decided & (self.lengths > other.lengths))
 
-    def _ordered_word(self, offset: int) -> Words:
-        """Eight bytes from the offset on, first byte highest, zero beyond the end of the id."""
+    def ordered_word(self, offset: int) -> Words:
+        """Eight bytes of each id from the offset on, as a number that sorts as they do; zero beyond the end."""
         words = overlapping_words(self.buffer)
         word = words[np.minimum(self.start + offset, len(words) - 1)].byteswap()
         beyond = (np.clip(8 - (self.lengths - offset), 0, 8) << 3).view(np.uint64)

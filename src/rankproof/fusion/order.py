@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from rankproof.data.ids import Ids, Words, overlapping_words
+from rankproof.data.ids import Ids
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -62,7 +62,7 @@ def _settle_ties(order: Ints, like_previous: NDArray[np.bool_], docs: Ids) -> No
     while len(at) and offset < longest + 8:
         ids = docs.take(order[at])
         # Past the last byte only the length is left; it tells apart ids that differ in bytes of value 0.
-        key = ~(_word(ids, offset) if offset < longest else ids.lengths.view(np.uint64))
+        key = ~(ids.ordered_word(offset) if offset < longest else ids.lengths.view(np.uint64))
         inner = np.lexsort((key, tie))
         order[at] = order[at[inner]]
         key, offset = key[inner], offset + 8
@@ -75,13 +75,3 @@ def _shared(like_previous: NDArray[np.bool_]) -> tuple[Ints, Ints]:
     like_next = np.append(like_previous[1:], False)
     at = np.flatnonzero(like_previous | like_next)
     return at, np.cumsum(~like_previous[at])
-
-
-def _word(ids: Ids, offset: int) -> Words:
-    """Eight bytes of each id from the offset on as a number that sorts as they do, zero beyond the end of the id."""
-    words = overlapping_words(ids.buffer)
-    word = words[np.minimum(ids.start + offset, len(words) - 1)].byteswap()
-    beyond = (np.clip(8 - (ids.lengths - offset), 0, 8) << 3).view(np.uint64)
-    word >>= beyond
-    word <<= beyond
-    return word

@@ -9,6 +9,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from rankproof.data.files import sync_folder
 from rankproof.errors import BadInput, UsageError
 
 
@@ -59,15 +60,3 @@ def make_folder(folder: Path) -> None:
             sync_folder(one.parent)
     except OSError as exc:
         raise NotSaved.of(str(folder), f"cannot be made: {exc.strerror or exc}") from exc
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder last."""
-    # Windows cannot sync a folder and does not need to.
-    if os.name == "nt":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -18,9 +18,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from rankproof.data.files import write_whole
+from rankproof.data.files import sync_folder, write_whole
 from rankproof.errors import BadInput, UsageError, count
-from rankproof.labeling.disk import NotSaved, make_folder, numbered, refuse_link, sweep, sync_folder, told
+from rankproof.labeling.disk import NotSaved, make_folder, numbered, refuse_link, sweep, told
 from rankproof.labeling.events import KINDS, VERSION, Event
 from rankproof.labeling.lock import Lock
 
