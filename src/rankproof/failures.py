@@ -113,8 +113,7 @@ class Evidence:
 
     def ranks(self, run: PipelineRun, query: Query) -> dict[str, int]:
         """Document → rank, for one query."""
-        answer = run.answers[run.queries.index(query)]
-        return {hit.doc_id: rank for rank, hit in enumerate(answer.hits, 1)}
+        return {hit.doc_id: rank for rank, hit in enumerate(run.by_query[query.id].hits, 1)}
 
 
 def analyse(found: Evaluation, mode: Mode, gold: GoldSet, evidence: Evidence, *, k: int = 5) -> Analysis:
@@ -164,7 +163,7 @@ def _without_answer(query: Query) -> Failure:
 def _classified(miss: Miss, mode: Mode, evidence: Evidence, k: int) -> Failure:
     best = min(miss.expected, key=lambda one: (one.rank or _deepest(one), one.doc_id))
     if any(one.rank is not None or any(rank for _, rank in one.stages) for one in miss.expected):
-        answer = mode.run.answers[mode.run.queries.index(miss.query)]
+        answer = mode.run.by_query[miss.query.id]
         above = [hit.doc_id for hit in answer.hits[: (best.rank or len(answer.hits) + 1) - 1]]
         crowded = _crowded(above, evidence.corpus)
         return Failure(miss.query, "ranking-gap", tuple(_path(best)), best, crowded)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,11 @@ class PipelineRun:
     """What the pipeline was: behaviour, files and corpus."""
     n_kept: int = 0
     """How many answers were there from before."""
+
+    @cached_property
+    def by_query(self) -> dict[str, Answer]:
+        """The answer to each query, by its id."""
+        return {query.id: answer for query, answer in zip(self.queries, self.answers, strict=True)}
 
     def of_state(self, state: str) -> dict[str, str]:
         """Query → reason, for the queries in a state."""
