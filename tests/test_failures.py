@@ -19,7 +19,7 @@ from rankproof.retrieval.pipeline import PipelineRun
 from rankproof.scoring.rules import PRESETS
 
 CORPUS = Corpus((
-    Document("law", "Act 2018:218 on data protection, chapter one"),
+    Document("law", "Act 2018:218 on data protection, chapter one", "Data protection"),
     Document("wrong", "holiday and leave"),
     Document("far", "words that nobody asks for"),
     Document("copy", "holiday and leave"),
@@ -97,7 +97,9 @@ def test_a_query_without_an_answer_is_a_corpus_gap() -> None:
     found = evaluate_runs(gold, [run("p", answers)], Request(parse_measures("RR"), PRESETS["default"]), CORPUS)
     evidence = Evidence(run("keyword", answers), None, CORPUS, Analyser())
     analysis = analyse(found, found.modes[0], gold, evidence)
-    assert [(failure.query.id, failure.kind) for failure in analysis.failures] == [("q2", "corpus-gap")]
+    (failure,) = analysis.failures
+    assert (failure.query.id, failure.kind) == ("q2", "corpus-gap")
+    assert failure.evidence[1] == "nearest by keyword search: law (Data protection)"
     assert analysis.n_queries == 2
 
 
@@ -173,3 +175,10 @@ def test_the_analysis_as_text_and_as_data() -> None:
     assert data["distribution"] == {"corpus-gap": 0, "ranking-gap": 0, "keyword-gap": 1, "semantic-gap": 0}
     assert data["by_group"] == {"it": data["distribution"]}
     assert data["failures"][0]["class"] == "keyword-gap"
+
+
+def test_stale_gold_is_told_apart_from_failures() -> None:
+    found = analysed(Answer().after("dense", hits("wrong")), keyword=["law"], grades={"laws": 1})
+    assert len(found.failures) == 1
+    assert "stale-gold: 1 judgment names a document that the corpus does not have" in analysis_text(found)
+    assert analysis_data(found)["stale_gold"] == [{"query_id": "q1", "doc_id": "laws", "nearest": ["law"]}]

@@ -44,6 +44,7 @@ IDENTIFIERS = tuple(
 )
 """What a name or number that must be matched exactly looks like."""
 
+_NEAREST = 3
 _ALIKE = 0.9
 _SHINGLE = 5
 
@@ -130,7 +131,7 @@ def analyse(found: Evaluation, mode: Mode, gold: GoldSet, evidence: Evidence, *,
         else:
             failures.append(_classified(miss, mode, evidence, k))
     queries = {query.id: query for query in gold.queries}
-    failures += [_without_answer(queries[query_id]) for query_id in found.no_answer]
+    failures += [_without_answer(queries[query_id], evidence) for query_id in found.no_answer]
     n_queries = found.n_scored + len(found.no_answer)
     decisions, verdict = decide([failure.kind for failure in failures], n_queries)
     return Analysis(
@@ -156,8 +157,18 @@ def decide(kinds: Sequence[FailureClass], n_queries: int) -> tuple[tuple[Decisio
     return decisions, f"{first.share:.0%} of the {n} failures are of the class {first.kind}: {first.advice}."
 
 
-def _without_answer(query: Query) -> Failure:
-    return Failure(query, "corpus-gap", ("the reviewer found that the corpus has no answer",))
+def _without_answer(query: Query, evidence: Evidence) -> Failure:
+    said = ["the reviewer found that the corpus has no answer"]
+    answer = evidence.keyword.by_query.get(query.id)
+    if answer is not None and answer.hits:
+        near = ", ".join(_named(hit.doc_id, evidence.corpus) for hit in answer.hits[:_NEAREST])
+        said.append(f"nearest by keyword search: {near}")
+    return Failure(query, "corpus-gap", tuple(said))
+
+
+def _named(doc_id: str, corpus: Corpus) -> str:
+    document = corpus.by_id.get(doc_id)
+    return f"{doc_id} ({document.title})" if document is not None and document.title else doc_id
 
 
 def _classified(miss: Miss, mode: Mode, evidence: Evidence, k: int) -> Failure:

@@ -25,10 +25,10 @@ def analyses(found: Evaluation, project: Project, place: Place, gold: GoldSet, *
     """One for each pipeline."""
     from rankproof.failures import analyse
 
-    return [analyse(found, mode, gold, _evidence(mode, project, place), k=k) for mode in found.modes]
+    return [analyse(found, mode, gold, _evidence(mode, project, place, found.no_answer), k=k) for mode in found.modes]
 
 
-def _evidence(mode: Mode, project: Project, place: Place) -> Evidence:
+def _evidence(mode: Mode, project: Project, place: Place, no_answer: Sequence[str]) -> Evidence:
     from rankproof.failures import IDENTIFIERS, Evidence
     from rankproof.retrieval.analysis import Analyser
     from rankproof.retrieval.pipeline import Pipeline, Runner
@@ -37,22 +37,20 @@ def _evidence(mode: Mode, project: Project, place: Place) -> Evidence:
         raise UsageError("An analysis looks into the corpus, and none is named; add `corpus:` to rankproof.yaml.")
     corpus = place.library.documents
     language = _language(project.pipelines)
-    missed = [miss.query for miss in mode.misses]
     chains = {"keyword": Pipeline("keyword", _bm25(language), depth=len(corpus))}
     vector = _vector_stage(project.pipelines, mode.name)
     if vector is not None:
         chains["vector"] = Pipeline("vector", vector, depth=len(corpus))
     runner = Runner(chains, place)
-    asked = _as_asked(mode, missed)
+    asked = _as_asked(mode, {*no_answer, *(miss.query.id for miss in mode.misses)})
     return Evidence(
         runner.run("keyword", asked), runner.run("vector", asked) if vector is not None else None, corpus,
         Analyser(language=language), project.identifiers or IDENTIFIERS,
     )  # fmt: skip
 
 
-def _as_asked(mode: Mode, missed: Sequence[Query]) -> list[Query]:
+def _as_asked(mode: Mode, wanted: set[str]) -> list[Query]:
     """The queries as the pipeline was asked, so that answers are found again by them."""
-    wanted = {query.id for query in missed}
     return [query for query in mode.run.queries if query.id in wanted]
 
 

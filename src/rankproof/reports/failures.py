@@ -20,7 +20,7 @@ def analysis_text(found: Analysis, *, shown: int = 10, tried: Sequence[Compariso
     if found.failures:
         parts[0] += f"\n{_distribution(found)}"
         parts.append(_listed(found.failures, shown))
-    parts += [part for part in (_unjudged(found),) if part]
+    parts += [part for part in (_unjudged(found), _stale(found)) if part]
     parts.append(f"{_decisions(found)}recommendation: {found.verdict}")
     if tried:
         parts.append("\n".join(_tried(one) for one in tried))
@@ -62,6 +62,17 @@ def _unjudged(found: Analysis) -> str:
     return f"unjudged-top: {queries} a first result that nobody judged; no failures yet, label these first: {some}"
 
 
+def _stale(found: Analysis) -> str:
+    if not found.stale:
+        return ""
+    judgments = count(len(found.stale), "judgment names", "judgments name")
+    some = ", ".join(printable(one.doc_id) for one in found.stale[:5])
+    return (
+        f"stale-gold: {judgments} a document that the corpus does not have; no failures, `rankproof gold stale` says "
+        f"what became of them: {some}"
+    )
+
+
 def _decisions(found: Analysis) -> str:
     if not found.decisions:
         return ""
@@ -86,6 +97,9 @@ def analysis_data(found: Analysis) -> dict[str, Any]:
         "distribution": dict(found.distribution()),
         "by_group": {group: dict(found.distribution(group)) for group in found.group_names()} if found.groups else {},
         "unjudged_top": list(found.unjudged_top),
+        "stale_gold": [
+            {"query_id": one.query_id, "doc_id": one.doc_id, "nearest": list(one.nearest)} for one in found.stale
+        ],
         "decisions": [{"class": d.kind, "share": d.share, "advice": d.advice} for d in found.decisions],
         "advice": dict(ADVICE),
         "recommendation": found.verdict,
