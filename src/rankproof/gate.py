@@ -79,6 +79,8 @@ class Verdict:
     p_value: float | None = None
     worst: tuple[tuple[str, float], ...] = ()
     """The queries that fell furthest, with their differences."""
+    noise: bool = False
+    """Whether it fell by more than is allowed, and passes because that may be chance."""
 
 
 @dataclass(frozen=True)
@@ -216,7 +218,7 @@ def _drop(rules: Rules, measure: Measure, drop: Drop, pair: _Pair, group: str | 
     if p < rules.alpha:
         return replace(verdict, outcome="worse", why=f"{change}, more than {drop} (p = {p:.2g})")
     noise = f"which cannot be told from noise (p = {p:.2g}){_would_take(fallen, pair)}"
-    return replace(verdict, why=f"{change}, {noise}")
+    return replace(verdict, why=f"{change}, {noise}", noise=True)
 
 
 def _would_take(fallen: float, pair: _Pair) -> str:

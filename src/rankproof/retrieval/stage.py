@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rankproof.data.corpus import Corpus
 from rankproof.data.gold import GoldSet, Query
-from rankproof.errors import BadInput, NotMeasured, UnknownName, UsageError
+from rankproof.errors import NotMeasured, UnknownName, UsageError
 from rankproof.retrieval.answers import Answer, Hit
 from rankproof.retrieval.digest import digest_of, digest_of_corpus
 
@@ -108,20 +108,24 @@ class Place:
 
 
 def secret(key_env: str | None, key_file: str | None, place: Place, *, what: str) -> str | None:
-    """A key from the environment or from a file of its own; it never stands in the project file."""
+    """A key from the environment or from a file of its own; it never stands in the project file.
+
+    Raises NotMeasured if there is none where one should be: the project is right, and this machine cannot measure it.
+    """
     if key_env is not None:
         value = os.environ.get(key_env, "").strip()
         if not value:
-            raise UsageError(f"{what} takes its key from the environment variable {key_env}, which is not set.")
+            raise NotMeasured(f"{what} takes its key from the environment variable {key_env}, which is not set.")
         return value
     if key_file is None:
         return None
     try:
         value = place.path(key_file).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as exc:
-        raise BadInput.of(key_file, f"the key cannot be read: {getattr(exc, 'strerror', None) or exc}") from exc
+        reason = getattr(exc, "strerror", None) or exc
+        raise NotMeasured(f"{what} takes its key from the file {key_file}, which cannot be read: {reason}") from exc
     if not value:
-        raise BadInput.of(key_file, "there is no key in the file")
+        raise NotMeasured(f"{what} takes its key from the file {key_file}, which is empty.")
     return value
 
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from rankproof.data.corpus import Corpus, Document
 from rankproof.data.gold import Query
-from rankproof.errors import NotMeasured, UsageError
+from rankproof.errors import NotMeasured
 from rankproof.retrieval.answers import Hit
 from rankproof.retrieval.stage import Library, Place, RerankerStage, stage_class
 from rankproof.retrieval.stages.cohere import Cohere
@@ -126,7 +126,7 @@ def test_a_server_that_nobody_reaches_is_not_tried_for_ever() -> None:
 def test_a_missing_key_is_an_error_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COHERE_API_KEY")
     with serving(longest_first) as server:
-        with pytest.raises(UsageError, match="Cohere takes its key from the environment variable COHERE_API_KEY"):
+        with pytest.raises(NotMeasured, match="Cohere takes its key from the environment variable COHERE_API_KEY"):
             cohere(server).open(PLACE)
         assert server.requests == []
 

@@ -330,7 +330,7 @@ def test_a_key_that_is_missing_or_cannot_be_sent_is_told_before_anything_is_aske
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with serving(engine) as server:
-        with pytest.raises(UsageError, match="SEARCH_KEY, which is not set"):
+        with pytest.raises(NotMeasured, match="SEARCH_KEY, which is not set"):
             http(server, key_env="SEARCH_KEY").open(HERE)
         monkeypatch.setenv("SEARCH_KEY", "cana\nry")
         with pytest.raises(UsageError, match="cannot stand in an HTTP header") as caught:

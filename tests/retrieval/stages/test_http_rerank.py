@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from rankproof.data.corpus import Corpus, Document
 from rankproof.data.gold import Query
-from rankproof.errors import NotMeasured, UsageError
+from rankproof.errors import NotMeasured
 from rankproof.retrieval.answers import Answer, Hit
 from rankproof.retrieval.pipeline import Named, Pipeline, Runner
 from rankproof.retrieval.stage import Library, Place, Reranker, RerankerStage, stage_class
@@ -168,7 +168,7 @@ def test_the_key_is_sent_and_told_in_no_message(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_missing_key_is_an_error_before_anything_is_asked() -> None:
     with serving(longest_first) as server:
-        with pytest.raises(UsageError, match="RERANK_KEY, which is not set"):
+        with pytest.raises(NotMeasured, match="RERANK_KEY, which is not set"):
             stage(server, key_env="RERANK_KEY").open(PLACE)
         assert server.requests == []
 

@@ -483,7 +483,7 @@ def test_what_says_how_to_connect_is_told_in_no_message(
         stage().open(place_of(THREE, tmp_path))
     assert CANARY not in f"{caught.value!r}{caught.value.__cause__!r}"
     monkeypatch.delenv("TEST_DSN")
-    with pytest.raises(UsageError, match="environment variable TEST_DSN, which is not set"):
+    with pytest.raises(NotMeasured, match="environment variable TEST_DSN, which is not set"):
         stage().open(place_of(THREE, tmp_path))
 
 

@@ -286,9 +286,10 @@ class Listing:
     results, the first of them without a name, `results[*].name` must not make a list of one."""
 
     def __init__(self, expression: str) -> None:
+        items, each = _unprojected(_compiled(expression).parsed)
+        # Behind `_compiled`, which says how to install it where it is missing.
         from jmespath.parser import ParsedResult
 
-        items, each = _unprojected(_compiled(expression).parsed)
         self.expression = expression
         self._items = ParsedResult(expression, items)
         self._each = None if each is None else ParsedResult(expression, each)
