@@ -28,7 +28,7 @@ def outcome(
     rules: Rules, now: Sequence[float], before: Sequence[float] | None, groups: Mapping[str, str] | None = None,
     failed: int = 0, seconds: Sequence[float] = (),
 ) -> Outcome:  # fmt: skip
-    measured = Measured(scores(now), {"failed": failed}, groups or {}, seconds)
+    measured = Measured(scores(now), {"failed": [f"f{i}" for i in range(failed)]}, groups or {}, seconds)
     return overall(judge(rules, measured, None if before is None else scores(before)))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from rankproof.data.files import PathLike, read_bytes, source_name
 from rankproof.data.json_text import parse_json
-from rankproof.errors import BadInput, UsageError
+from rankproof.errors import BadInput, UsageError, count
 from rankproof.measures.parse import parse_measure
 from rankproof.measures.registry import Measure
 from rankproof.scoring.score_file import read_scores
@@ -21,6 +21,7 @@ Floors = Mapping[str, Mapping[Measure, float]]
 """Pipeline → measure → the least value that passes, as a ratchet left it; those of the project file count besides."""
 
 _DECIMALS = 1_000
+_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def check_comparable(baseline: Baseline, now: Sequence[Scores], gold: str) -> No
     """Refuse to hold figures against a baseline that was made of another gold set or under other rules."""
     apart = []
     if baseline.gold != gold:
-        apart.append(f"another gold set ({baseline.gold[:19]} then, {gold[:19]} now)")
+        apart.append(f"another gold set ({_of_queries(baseline, now)})")
     for one in now:
         before = baseline.of(one.name)
         ours, theirs = one.preset.rules.as_dict(), before.preset.rules.as_dict()
@@ -98,3 +99,17 @@ def check_comparable(baseline: Baseline, now: Sequence[Scores], gold: str) -> No
             f"{baseline.source} cannot be compared with: {'; '.join(dict.fromkeys(apart))}. "
             "Record the baseline again (`rankproof baseline record`) once the change is meant."
         )
+
+
+def _of_queries(baseline: Baseline, now: Sequence[Scores]) -> str:
+    """What became of the queries that are measured."""
+    before = {query for scores in baseline.scores.values() for query in scores.query_ids}
+    after = {query for scores in now for query in scores.query_ids}
+    changes = [("added", sorted(after - before)), ("gone", sorted(before - after))]
+    said = [f"{count(len(ids), 'query', 'queries')} {what}: {_some(ids)}" for what, ids in changes if ids]
+    return "; ".join(said) or "the same queries, judged otherwise"
+
+
+def _some(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _SHOWN:,} more" if len(ids) > _SHOWN else ""
+    return ", ".join(ids[:_SHOWN]) + more

@@ -88,8 +88,8 @@ class Measured:
     """What is held against the rules."""
 
     scores: Scores
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    """Why queries that should have been measured were not, and how many: such as `failed`."""
+    left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Why queries that should have been measured were not, such as `failed`, and which."""
     groups: Mapping[str, str] = field(default_factory=dict)
     seconds: Sequence[float] = ()
     """How long each query took, where that is known."""
@@ -117,12 +117,13 @@ def overall(verdicts: Iterable[Verdict]) -> Outcome:
 
 def _coverage(rules: Rules, now: Measured) -> Verdict:
     n = len(now.scores.query_ids)
-    left_out = {why: n_queries for why, n_queries in now.left_out.items() if n_queries}
-    n_asked = n + sum(left_out.values())
+    n_asked = n + sum(map(len, now.left_out.values()))
     share = n / n_asked if n_asked else 0.0
     said = f"{n:,} of {count(n_asked, 'query', 'queries')} measured ({share:.1%})"
-    if left_out:
-        said += "; " + ", ".join(f"{n_queries:,} {why}" for why, n_queries in left_out.items())
+    for why, queries in now.left_out.items():
+        if queries:
+            more = f" and {len(queries) - _SHOWN:,} more" if len(queries) > _SHOWN else ""
+            said += f"; {len(queries):,} {why}: {', '.join(queries[:_SHOWN])}{more}"
     if share < rules.coverage:
         return Verdict("coverage", "not measured", f"{said}; {rules.coverage:.1%} must be", value=share)
     return Verdict("coverage", "pass", said, value=share)

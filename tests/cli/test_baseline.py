@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -219,3 +221,25 @@ def test_a_line_that_is_no_experiment_is_named(line: str, message: str, capfd: p
 def test_an_empty_log_says_what_fills_it(capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["log"]) == 5
     assert "`rankproof baseline accept`" in capfd.readouterr().err
+
+
+def test_recording_below_a_floor_says_so(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["baseline", "accept", "--ratchet", "--quiet"]) == 0
+    write_corpus(thieves=N)
+    assert run(["baseline", "record"]) == 0
+    assert "RR of search is 0.5000, below the floor 0.84 in the file" in capfd.readouterr().err
+
+
+def test_a_log_whose_last_line_was_torn_goes_on_in_a_new_line() -> None:
+    assert run(["baseline", "accept", "--quiet"]) == 0
+    whole = Path("rankproof-log.jsonl").read_text()
+    Path("rankproof-log.jsonl").write_text(whole[:-1])
+    assert run(["baseline", "reject", "--why", "no", "--quiet"]) == 0
+    assert [one["decision"] for one in log()] == ["accepted", "rejected"]
+
+
+def test_no_entry_is_lost_among_several_writers(project: Path) -> None:
+    command = [sys.executable, "-m", "rankproof", "baseline", "reject", "--quiet", "--why"]
+    writers = [subprocess.Popen([*command, f"number {i}"], cwd=project) for i in range(6)]
+    assert [writer.wait() for writer in writers] == [0] * 6
+    assert sorted(one["why"] for one in log()) == [f"number {i}" for i in range(6)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -95,7 +97,10 @@ def test_what_could_not_be_measured_is_neither_passed_nor_worse(
     assert run(["gate", "--quiet", "--format", "json"]) == 4
     data = json.loads(capfd.readouterr().out)
     assert data["outcome"] == "not measured"
-    assert data["pipelines"]["search"][0]["why"] == "22 of 24 queries measured (91.7%); 2 failed; 100.0% must be"
+    assert (
+        data["pipelines"]["search"][0]["why"]
+        == "22 of 24 queries measured (91.7%); 2 failed: find word7, find word17; 100.0% must be"
+    )
     assert run(["baseline", "record", "--quiet"]) == 4
     assert "no baseline was recorded" in capfd.readouterr().err
 
@@ -181,7 +186,10 @@ def test_queries_whose_answers_left_the_corpus_are_not_measured(capfd: pytest.Ca
     lines = Path("corpus.jsonl").read_text().splitlines(keepends=True)
     Path("corpus.jsonl").write_text("".join(lines[2:]))
     assert run(["gate", "--quiet"]) == 4
-    said = "22 of 24 queries measured (91.7%); 2 lost all their answers from the corpus; 100.0% must be"
+    said = (
+        "22 of 24 queries measured (91.7%); 2 without an answer left in the corpus (`rankproof gold stale` says what "
+        "became of them): find word0, find word1; 100.0% must be"
+    )
     assert said in capfd.readouterr().out
 
 
@@ -190,3 +198,34 @@ def test_a_latency_that_no_stage_measured_is_not_passed(capfd: pytest.CaptureFix
     record()
     assert run(["gate", "--quiet"]) == 4
     assert "the run has no times" in capfd.readouterr().out
+
+
+def test_a_red_gate_stays_red_where_nobody_reads_it(project: Path) -> None:
+    record()
+    spoil(*range(0, N, 2))
+    command = f"{sys.executable} -m rankproof gate --quiet --junit gate.xml | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], cwd=project, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "<failure" in Path("gate.xml").read_text()
+
+
+def test_a_changed_gold_set_is_told_by_its_queries(capfd: pytest.CaptureFixture[str]) -> None:
+    record()
+    lines = Path("gold.csv").read_text().splitlines()
+    Path("gold.csv").write_text("\n".join([*lines[:-2], "find common words,d0,even"]) + "\n")
+    assert run(["gate", "--quiet"]) == 2
+    told = "another gold set (1 query added: find common words; 2 queries gone: find word22, find word23)"
+    assert told in capfd.readouterr().err
+    record()
+    Path("gold.csv").write_text("\n".join([*lines[:-2], "find common words,d1,even"]) + "\n")
+    assert run(["gate", "--quiet"]) == 2
+    assert "another gold set (the same queries, judged otherwise)" in capfd.readouterr().err
+
+
+def test_pipelines_that_the_baseline_does_not_have_are_named(
+    capfd: pytest.CaptureFixture[str], project: Path
+) -> None:  # fmt: skip
+    record()
+    (project / "rankproof.yaml").write_text(PROJECT.replace("depth: 10}", "depth: 10}\n  fresh: {retrieve: bow}"))
+    assert run(["gate"]) == 0
+    assert "not in the baseline, and so not gated: fresh" in capfd.readouterr().err

@@ -304,7 +304,7 @@ def test_a_server_that_is_not_there_is_told(capfd: pytest.CaptureFixture[str]) -
     ("arguments", "code", "message"),
     [
         ([*JUDGE, "--url", "file:///etc/passwd"], 2, "only http: and https: are"),
-        ([*JUDGE, "--url", "http://localhost/", "--key-env", "NO_SUCH_KEY"], 2, "NO_SUCH_KEY, which is not set"),
+        ([*JUDGE, "--url", "http://localhost/", "--key-env", "NO_SUCH_KEY"], 4, "NO_SUCH_KEY, which is not set"),
         (["gold", "agreement", "anna.qrels"], 2, "2 annotators or more, not 1"),
         (["gold", "agreement", "anna.qrels", "none.qrels"], 3, "none.qrels"),
         (["gold", "merge", "anna.qrels", "-o", "x.json"], 2, "2 annotators or more, not 1"),

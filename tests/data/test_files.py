@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rankproof.data.files import head, read_bytes, source_name, write_whole
+from rankproof.data.files import append_line, head, read_bytes, source_name, write_whole
 from rankproof.errors import BadInput
 
 TEXT = b"q1 0 d1 1\n" * 100
@@ -127,3 +127,35 @@ def test_a_folder_that_is_not_there_cannot_be_written_to(tmp_path: Path) -> None
 def test_standard_output_is_a_dash(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     write_whole("-", b"bytes\n")
     assert capfdbinary.readouterr().out == b"bytes\n"
+
+
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
+    (tmp_path / "real").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("real")
+    write_whole(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_bytes() == b"new"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_is_written_into_and_stays_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    write_whole(tmp_path / "pipe", b"new")
+    assert os.read(reader, 10) == b"new"
+    os.close(reader)
+    assert (tmp_path / "pipe").is_fifo()
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_a_line_goes_to_the_end_and_begins_a_new_one(tmp_path: Path) -> None:
+    append_line(tmp_path / "log", "one\n")
+    append_line(tmp_path / "log", "two\n")
+    (tmp_path / "log").write_bytes((tmp_path / "log").read_bytes()[:-1])
+    append_line(tmp_path / "log", "three\n")
+    assert (tmp_path / "log").read_text() == "one\ntwo\nthree\n"
+
+
+def test_a_line_that_cannot_be_written_names_its_file(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="log: cannot be written: No such file or directory"):
+        append_line(tmp_path / "none" / "log", "one\n")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rankproof.cli.options import measures_option
-from rankproof.cli.output import remark, write_result
+from rankproof.cli.output import remark, text_room, write_result
 from rankproof.errors import BadInput, NotMeasured, UsageError, count
 
 if TYPE_CHECKING:
@@ -57,8 +57,15 @@ def record(
     project = load_project(folder)
     evaluated = evaluate_project(project, modes, measures, quiet=quiet)
     path = output or str(project.folder / FILE)
-    _write(evaluated, path, _floors_in(path, quiet))
+    floors = _floors_in(path, quiet)
+    _write(evaluated, path, floors)
     remark(f"the baseline of {count(evaluated.found.n_scored, 'query', 'queries')} is in {Path(path).name}", quiet)
+    for mode in evaluated.found.modes:
+        means = mode.scores.mean()
+        for measure, floor in floors.get(mode.name, {}).items():
+            if str(measure) in means and means[str(measure)] < floor:
+                below = f"{measure} of {mode.name} is {means[str(measure)]:.4f}, below the floor {floor:g} in the file"
+                remark(f"{below}; `rankproof baseline accept --lower --why …` lowers it", quiet)
 
 
 @command.command("accept")
@@ -88,8 +95,8 @@ def accept(folder: str, modes: tuple[str, ...], ratchet: bool, lower: bool, why:
     gated = _gated(project, modes, quiet)
     _refuse_holes(gated.evaluated)
     if gated.outcome != "pass" and not lower:
-        write_result(gate_text(gated.verdicts), None)
-        remark("not accepted: quality is not shown to be kept. `--lower --why …` accepts it all the same.", quiet)
+        write_result(gate_text(gated.verdicts, width=text_room(None)), None)
+        remark("not accepted: quality is not shown to be kept. `--lower --why …` accepts it all the same.", False)
         return EXIT_CODES[gated.outcome]
     _refuse_below_project(gated)
     assert gated.baseline is not None
@@ -101,8 +108,10 @@ def accept(folder: str, modes: tuple[str, ...], ratchet: bool, lower: bool, why:
         floors[mode.name] = ratcheted(before, reached, raise_them=ratchet, lower_them=lower)
         lowered[mode.name] = {str(m): floor for m, floor in before.items() if floors[mode.name][m] < floor}
     path = str(project.folder / FILE)
+    # All is worked out before the first file is written, so that hardly a moment lies between baseline and log.
+    experiment = _experiment(gated, "accepted", why, {name: gone for name, gone in lowered.items() if gone})
     _write(gated.evaluated, path, floors)
-    _log(project, _experiment(gated, "accepted", why, {name: gone for name, gone in lowered.items() if gone}), quiet)
+    _log(project, experiment, quiet)
     for name, of_mode in floors.items():
         for measure, floor in of_mode.items():
             if floor != gated.baseline.floors.get(name, {}).get(measure):
@@ -214,13 +223,9 @@ def _today() -> str:
 
 
 def _log(project: Project, experiment: Experiment, quiet: bool) -> None:
-    from rankproof.data.files import read_bytes, write_whole
+    from rankproof.data.files import append_line
     from rankproof.experiments import FILE
     from rankproof.reports.experiments import experiment_line
 
-    path = project.folder / FILE
-    before = read_bytes(path) if path.exists() else b""
-    if before and not before.endswith(b"\n"):
-        before += b"\n"
-    write_whole(path, before + experiment_line(experiment).encode())
+    append_line(project.folder / FILE, experiment_line(experiment))
     remark(f"written down in {FILE}", quiet)

@@ -10,7 +10,7 @@ import click
 from rankproof.cli.evaluated import DEFAULT_MEASURES, Evaluated
 from rankproof.cli.options import format_option, measures_option, output_options
 from rankproof.cli.output import remark, write_result
-from rankproof.errors import NotMeasured, count
+from rankproof.errors import BadInput, NotMeasured, count
 
 if TYPE_CHECKING:
     from rankproof.comparison import Comparison
@@ -60,7 +60,13 @@ def command(
     evaluated = evaluate_project(project, modes, measures, level=level, top=top, quiet=quiet)
     found = evaluated.found
     analysed = _analysed(evaluated, project, what_if) if analyze or what_if else []
-    _save(found, Path(save) if save is not None else project.saved_runs, quiet)
+    try:
+        _save(found, Path(save) if save is not None else project.saved_runs, quiet)
+    except (BadInput, OSError) as exc:
+        # The figures are there all the same; only who asked for the files must have them.
+        if save is not None:
+            raise
+        remark(f"runs and scores were not saved: {exc}", quiet)
     intervals = project.metrics is None or project.metrics.intervals
     if form == "json":
         text = evaluation_json(found, analyses=[analysis for analysis, _ in analysed])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rankproof.cli.options import format_option, output_options
-from rankproof.cli.output import remark, write_result
+from rankproof.cli.output import remark, text_room, write_result
 from rankproof.errors import RankproofError
 
 if TYPE_CHECKING:
@@ -66,14 +66,14 @@ def command(
         with suppress(RankproofError):
             beside.write(undecided(str(exc)), Path(folder) if Path(folder).is_file() else Path(folder, FILE))
         raise
-    forms = {"text": gate_text, "json": gate_json, "markdown": gate_markdown}
-    text = forms[form](gated.verdicts)
+    forms = {"json": gate_json, "markdown": gate_markdown}
+    text = forms[form](gated.verdicts) if form in forms else gate_text(gated.verdicts, width=text_room(output))
     if on_github and form == "text" and output is None:
         from rankproof.reports.github import for_log
 
         text = for_log(text)
-    write_result(text, output)
     beside.write(gated.verdicts, project.file)
+    write_result(text, output)
     return EXIT_CODES[gated.outcome]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from rankproof.cli.output import remark
 from rankproof.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,6 +54,9 @@ def gate_project(
     wanted = [str(measure) for measure in (*rules.floors, *rules.max_drop, *kept)]
     measures = tuple(dict.fromkeys((*map(str, project.measures), *wanted)))
     self_test(project.gold().qrels, parse_measures(measures), project.preset)
+    ungated = [name for name in project.pipelines if names and name not in names] if not modes else []
+    if ungated:
+        remark(f"not in the baseline, and so not gated: {', '.join(ungated)}", quiet)
     evaluated = evaluate_project(project, names, measures, top=top, quiet=quiet)
     return Gated(evaluated, rules, baseline, _verdicts(evaluated, rules, baseline))
 
@@ -115,7 +119,11 @@ def _measured(mode: Mode, found: Evaluation, groups: Mapping[str, str]) -> Measu
     from rankproof.gate import Measured
 
     seconds = [answer.seconds for answer in mode.run.answers if answer.seconds is not None]
-    asked = found.n_queries - len(found.no_answer) - len(found.unjudged)
-    failed = len(found.unmeasured)
-    left_out = {"failed": failed, "lost all their answers from the corpus": asked - found.n_scored - failed}
+    measured = {*mode.scores.query_ids, *found.unmeasured, *found.no_answer, *found.unjudged}
+    left_out = {
+        "failed": list(found.unmeasured),
+        "without an answer left in the corpus (`rankproof gold stale` says what became of them)": [
+            query.id for query in mode.run.queries if query.id not in measured
+        ],
+    }
     return Measured(mode.scores, left_out, groups, seconds)

@@ -16,18 +16,36 @@ import click
 def write_result(text: str, path: str | None) -> None:
     """Print the result, or put it into a file whole or not at all."""
     if path is None or path == "-":
-        # The same bytes everywhere: LF and UTF-8, whatever the platform and its locale say.
-        sys.stdout.flush()
-        buffer = getattr(sys.stdout, "buffer", None)
-        if buffer is None:
-            click.echo(text, nl=False)
-        else:
-            buffer.write(text.encode())
-            buffer.flush()
+        try:
+            _print(text)
+        except BrokenPipeError:
+            # Whoever read our output has what they wanted; what else is to be done, and the exit code, stay the same.
+            nobody_reads()
+        except OSError as exc:
+            from rankproof.errors import BadInput
+
+            nobody_reads()
+            raise BadInput.of("standard output", f"cannot be written: {exc.strerror or exc}") from exc
         return
     from rankproof.data.files import write_whole
 
     write_whole(path, text.encode())
+
+
+def _print(text: str) -> None:
+    # The same bytes everywhere: LF and UTF-8, whatever the platform and its locale say.
+    sys.stdout.flush()
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:
+        click.echo(text, nl=False)
+    else:
+        buffer.write(text.encode())
+        buffer.flush()
+
+
+def nobody_reads() -> None:
+    """Let what is still to be printed go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 _PLOT_WIDTH = 72
@@ -38,6 +56,11 @@ def plot_room(path: str | None) -> tuple[int, bool]:
     if path not in (None, "-") or not sys.stdout.isatty():
         return _PLOT_WIDTH, False
     return min(_PLOT_WIDTH, shutil.get_terminal_size().columns), os.environ.get("TERM") == "dumb"
+
+
+def text_room(path: str | None) -> int | None:
+    """How wide a text may be; None, which is as wide as it likes, unless a person watches."""
+    return None if path not in (None, "-") or not sys.stdout.isatty() else shutil.get_terminal_size().columns
 
 
 def remark(text: str, quiet: bool) -> None:

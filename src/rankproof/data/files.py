@@ -150,12 +150,18 @@ def head(path: PathLike, size: int = _HEAD) -> bytes:
 
 
 def write_whole(path: PathLike, data: bytes) -> None:
-    """Write a file beside its target and move it into place, so that nobody ever sees half of it."""
+    """Write a file beside its target and move it into place, so that nobody ever sees half of it.
+
+    A link stays, and what it leads to is written. A device or a pipe is written into.
+    """
     if os.fspath(path) == "-":
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    target = Path(path)
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        _write_into(target, data, path)
+        return
     beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         with open(beside, "wb") as file:
@@ -166,6 +172,32 @@ def write_whole(path: PathLike, data: bytes) -> None:
         sync_folder(target.parent)
     except OSError as exc:
         beside.unlink(missing_ok=True)
+        raise BadInput.of(os.fspath(path), f"cannot be written: {exc.strerror or exc}") from exc
+
+
+def append_line(path: PathLike, line: str) -> None:
+    """Put a line at the end of a file, on disk, whoever else does the same at the same time."""
+    try:
+        # One write to a file that is open for appending goes to its end as a whole.
+        with open(path, "ab+", buffering=0) as file:
+            torn = file.tell() > 0 and _last_byte(file) != b"\n"
+            file.write(f"{chr(10) if torn else ''}{line}".encode())
+            os.fsync(file.fileno())
+        sync_folder(Path(path).absolute().parent)
+    except OSError as exc:
+        raise BadInput.of(os.fspath(path), f"cannot be written: {exc.strerror or exc}") from exc
+
+
+def _last_byte(file: IO[bytes]) -> bytes:
+    file.seek(-1, os.SEEK_END)
+    return file.read(1)
+
+
+def _write_into(target: Path, data: bytes, path: PathLike) -> None:
+    try:
+        with open(target, "wb") as file:
+            file.write(data)
+    except OSError as exc:
         raise BadInput.of(os.fspath(path), f"cannot be written: {exc.strerror or exc}") from exc
 
 

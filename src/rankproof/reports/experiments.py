@@ -35,7 +35,7 @@ def log_text(
         [
             one.date if first else "",
             f"{_SIGNS[one.decision]} {one.decision}" if first else "",
-            _short(printable(_why(one))) if first else "",
+            _short(printable(one.why)) if first else "",
             printable(name),
             change.measure,
             f"{change.baseline:.4f}",
@@ -47,6 +47,8 @@ def log_text(
         for first, name, change in _rows(one)
     ]
     parts = [table(header, rows, n_text=5)]
+    given_up = [f"{one.date}: gave up {gone}" for one in _newest(experiments, shown) if (gone := _given_up(one))]
+    parts += ["\n".join(given_up)] if given_up else []
     figure = _figure(experiments)
     if figure is not None:
         parts.append(line_plot(figure, width=width, ascii=ascii).rstrip("\n"))
@@ -92,8 +94,16 @@ def _rows(one: Experiment) -> list[tuple[bool, str, Change]]:
 
 
 def _why(one: Experiment) -> str:
-    gone = [f"{measure} {floor:g}" for floors in one.lowered.values() for measure, floor in floors.items()]
-    return one.why + (f" (floors given up: {', '.join(gone)})" if gone else "")
+    return one.why + (f" (gave up {_given_up(one)})" if one.lowered else "")
+
+
+def _given_up(one: Experiment) -> str:
+    gone = [
+        f"{printable(name)} {measure} ≥ {floor:g}"
+        for name, floors in one.lowered.items()
+        for measure, floor in floors.items()
+    ]
+    return ", ".join(gone)
 
 
 def _short(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -60,16 +61,21 @@ def undecided(why: str) -> Verdicts:
     return {"rankproof": [Verdict("gate", "not measured", why)]}
 
 
-def gate_text(verdicts: Verdicts) -> str:
-    """One row per rule, the queries that fell furthest, and the verdict in words."""
+def gate_text(verdicts: Verdicts, *, width: int | None = None) -> str:
+    """One row per rule, the queries that fell furthest, and the verdict in words; in a given width if there is one."""
     parts = []
     for mode, of_mode in verdicts.items():
         rows = [[f"{_SIGNS[v.outcome]} {v.rule}", v.outcome, v.why] for v in of_mode]
-        parts.append(f"{printable(mode)}\n{table(['rule', 'outcome', 'why'], rows, n_text=3)}")
+        parts.append(f"{printable(mode)}\n{table(['rule', 'outcome', 'why'], rows, n_text=3, width=width)}")
         for verdict in of_mode:
             if verdict.outcome == "worse" and verdict.worst:
                 worst = ", ".join(f"{printable(query)} {change:+.4f}" for query, change in verdict.worst)
-                parts.append(f"{verdict.rule}, worst queries: {worst}")
+                said = f"{verdict.rule}, worst queries: {worst}"
+                parts.append(
+                    said
+                    if width is None
+                    else textwrap.fill(said, width, subsequent_indent="  ", break_on_hyphens=False)
+                )
     return "\n\n".join([*parts, _WORDS[outcome_of(verdicts)]]) + "\n"
 
 

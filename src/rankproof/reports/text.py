@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rankproof.measures.registry import Measure
 from rankproof.reports.sheets import Marked, Sheet, plain
@@ -14,6 +15,8 @@ from rankproof.scoring.scores import Coverage, Scores
 from rankproof.stats.intervals import Interval
 
 _SHOWN_QUERIES = 10
+_NARROWEST = 24
+"""A column of words is no narrower than this, whatever room there is."""
 
 
 def printable(text: str) -> str:
@@ -21,9 +24,17 @@ def printable(text: str) -> str:
     return "".join(c if unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Zl", "Zp"} else "�" for c in text)
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, n_text: int = 1) -> str:
-    """A table in columns: the first ones, of text, to the left, the others to the right."""
+def table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], *, n_text: int = 1, width: int | None = None
+) -> str:  # fmt: skip
+    """A table in columns: the first ones, of text, to the left, the others to the right.
+
+    In a given width the words of the last column go on in the next line.
+    """
     cells = [[printable(cell) for cell in row] for row in (header, *rows)]
+    if width is not None:
+        before = sum(max(_width(row[i]) for row in cells) + 2 for i in range(len(header) - 1))
+        cells = [line for row in cells for line in _folded(row, max(_NARROWEST, width - before))]
     widths = [max(_width(row[i]) for row in cells) for i in range(len(header))]
     lines = []
     for row in cells:
@@ -31,6 +42,12 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, n_text: int =
         lines.append("  ".join(padded).rstrip())
     rule = "  ".join("─" * width for width in widths)
     return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def _folded(row: list[str], width: int) -> Iterator[list[str]]:
+    first, *more = textwrap.wrap(row[-1], width, break_long_words=False, break_on_hyphens=False) or [""]
+    yield [*row[:-1], first]
+    yield from ([*[""] * (len(row) - 1), line] for line in more)
 
 
 def sheet_text(sheet: Sheet) -> str:

@@ -23,7 +23,7 @@ _FORM = "query,ideal_page,category with that header"
 _NAMES = {
     "id": ("query_id", "id"),
     "query": ("query",),
-    "page": ("ideal_page",),
+    "page": ("ideal_page", "doc_id"),
     "grade": ("grade",),
     # A sole column of notes holds the category.
     "group": ("category", "group", "persona", "notes"),
@@ -39,7 +39,7 @@ def _is_gold_csv(sample: Sample) -> bool:
     if sample.folder or sample.suffix in {".json", ".jsonl", ".ndjson", ".tsv", ".parquet"}:
         return False
     names = _names(sample.first_line.decode(errors="replace").split(","))
-    return sample.suffix == ".csv" or {"query", "ideal_page"} <= set(names)
+    return sample.suffix == ".csv" or ("query" in names and not set(names).isdisjoint(_NAMES["page"]))
 
 
 class _Records:
