@@ -39,6 +39,19 @@ MAY_IMPORT = {
     "gate": {"errors", "measures", "scoring", "stats"},
     "baseline": {"errors", "data", "measures", "scoring"},
     "experiments": {"errors", "data", "scoring", "stats"},
+    "report": {
+        "errors",
+        "data",
+        "measures",
+        "scoring",
+        "stats",
+        "retrieval",
+        "comparison",
+        "evaluation",
+        "failures",
+        "gate",
+        "baseline",
+    },
     "story": {"errors", "data", "measures", "scoring", "stats", "comparison", "retrieval"},
     "labeling": {"errors", "data", "stats"},
     "priorities": {"errors", "data", "measures", "scoring", "stats"},
@@ -50,6 +63,7 @@ MAY_IMPORT["reports"] = MAY_IMPORT.keys() - {"demo", "testing", "project"}
 MAY_IMPORT["terminal"] = {"errors", "data", "labeling"}
 MAY_IMPORT["web"] = MAY_IMPORT.keys() - {"demo", "testing", "terminal"}
 MAY_IMPORT["cli"] = MAY_IMPORT.keys() - {"testing"}
+MAY_IMPORT["pytest_plugin"] = {"errors", "gate", "project", "reports", "cli"}
 MAY_IMPORT["__main__"] = {"cli"}
 
 HEAVY = ("numpy", "polars", "scipy", "pandas", "pyarrow", "rich", "pydantic", "textual")

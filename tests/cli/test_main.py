@@ -10,6 +10,7 @@ import pytest
 
 from rankproof.cli import main
 from rankproof.cli.main import VERBS, run
+from tests.docs.generate import unpack_demo
 
 
 @pytest.mark.parametrize("verb", sorted(VERBS))
@@ -62,29 +63,6 @@ def test_an_interrupt_has_its_own_exit_code(monkeypatch: pytest.MonkeyPatch) -> 
     assert run([]) == 130
 
 
-def test_the_demo_runs_twice_and_keeps_what_is_there(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    folder = tmp_path / "example"
-    assert run(["demo", str(folder)]) == 0
-    first = capfd.readouterr().out
-    assert "nDCG@3         0.7601      0.7849" in first
-    assert "missing: zero → skip (as trec_eval): +0.0714, 1 query" in first
-    (folder / "groups.tsv").write_text("reset\tmine\n")
-    assert run(["demo", str(folder)]) == 0
-    assert capfd.readouterr().out == first
-    assert (folder / "groups.tsv").read_text() == "reset\tmine\n"
-
-
-def test_every_command_that_the_demo_names_works(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert run(["demo"]) == 0
-    named = [line.split()[1:] for line in capfd.readouterr().out.splitlines() if line.startswith("  rankproof ")]
-    assert len(named) == 3
-    for arguments in named:
-        assert run(arguments) == 0
-
-
 def test_explain_prints_the_rule_and_the_queries(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     qrels, result = tmp_path / "qrels.txt", tmp_path / "some.run"
     qrels.write_text("q1 0 a 1\nq2 0 b 1\n")
@@ -112,14 +90,13 @@ def environment(**more: str) -> dict[str, str]:
     return {**os.environ, **more}
 
 
-def test_a_closed_pipe_and_a_plain_locale_give_no_traceback(tmp_path: Path) -> None:
-    folder = tmp_path / "d"
-    command = [sys.executable, "-m", "rankproof", "demo", str(folder)]
+def test_a_closed_pipe_and_a_plain_locale_give_no_traceback() -> None:
+    command = [sys.executable, "-m", "rankproof", "measures", "nDCG"]
     done = subprocess.run(
         command, capture_output=True, env=environment(LANG="C", LC_ALL="C", PYTHONUTF8="0"), check=False
     )
     assert done.returncode == 0
-    assert "→".encode() in done.stdout
+    assert "Järvelin".encode() in done.stdout
     piped = subprocess.run(
         f"{sys.executable} -m rankproof measures | head -n 1; exit ${{PIPESTATUS[0]}}",
         shell=True, executable="/bin/bash", capture_output=True, text=True, check=False,
@@ -129,12 +106,11 @@ def test_a_closed_pipe_and_a_plain_locale_give_no_traceback(tmp_path: Path) -> N
 
 
 def test_the_same_input_gives_the_same_bytes_whatever_the_hash_seed(tmp_path: Path) -> None:
-    folder = tmp_path / "d"
-    run(["demo", str(folder)])
+    unpack_demo(tmp_path)
     outputs = {
         subprocess.run(
             [sys.executable, "-m", "rankproof", "score", "qrels.txt", "keyword.run", "--format", "json", "-q"],
-            capture_output=True, cwd=folder, env=environment(PYTHONHASHSEED=seed), check=True,
+            capture_output=True, cwd=tmp_path / "rankproof-demo", env=environment(PYTHONHASHSEED=seed), check=True,
         ).stdout
         for seed in ("0", "1", "77")
     }  # fmt: skip
@@ -146,3 +122,25 @@ def test_a_closed_or_broken_stdout_is_no_fault(redirection: str) -> None:
     command = f"set -o pipefail; {sys.executable} -m rankproof measures {redirection}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_output_that_nobody_reads_to_its_end_is_no_fault(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("".join(f"query-{i} 0 d 1\n" for i in range(20_000)))
+    (tmp_path / "some.run").write_text("query-1 Q0 d 1 1 t\n")
+    scored = f"{sys.executable} -m rankproof score qrels.txt some.run --per-query --quiet"
+    command = f"set -o pipefail; {scored} | head -1 >/dev/null"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+def test_output_that_cannot_be_written_is_no_bug_of_ours(tmp_path: Path) -> None:
+    full = f"{sys.executable} -m rankproof measures > /dev/full"
+    done = subprocess.run(["bash", "-c", full], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 3
+    assert done.stderr == "rankproof: standard output: cannot be written: No space left on device\n"
+
+
+def test_without_a_verb_the_help_is_shown_as_it_is(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run([]) == 2
+    assert capfd.readouterr().err.startswith("Usage: rankproof [OPTIONS]")

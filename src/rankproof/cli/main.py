@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -10,14 +11,15 @@ from typing import Any, NoReturn
 import click
 
 from rankproof import __version__
-from rankproof.errors import RankproofError
+from rankproof.cli.output import nobody_reads
+from rankproof.errors import BadInput, RankproofError, UsageError
 
 # The help of each verb stands here as well, so that `--help` imports none of them.
 VERBS = {
     "baseline": "Keep what was measured, for later builds to be held against.",
     "compare": "Say whether one run is better than another, with proof.",
     "correlate": "Say whether measures or judgments order systems alike.",
-    "demo": "Score and explain the bundled example.",
+    "demo": "Run the whole loop on an example.",
     "discriminate": "Say how many pairs of systems a measure tells apart.",
     "eval": "Run pipelines over a gold set and score them.",
     "explain": "Say which rule makes two presets give different numbers.",
@@ -31,6 +33,7 @@ VERBS = {
     "overlap": "Say how much runs have in common.",
     "power": "Say how many queries it takes to see a difference.",
     "presets": "List the presets and their rules.",
+    "report": "Write one HTML page about a project.",
     "rq": "Measure the Retrieval Quality of a story.",
     "score": "Score runs against judgments.",
     "serve": "Label in the browser, and look at runs and scores.",
@@ -38,9 +41,21 @@ VERBS = {
 
 BUG = 70
 INTERRUPTED = 130
+_REFUSALS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE)
+"""What a system refuses, which is no bug of ours."""
+
+
+class _NobodyReads(Exception):
+    """Whoever read our output has gone. click would make exit code 1 of that, which here means something else."""
 
 
 class _Verbs(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as exc:
+            raise _NobodyReads from exc
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(VERBS)
 
@@ -94,29 +109,31 @@ def run(arguments: list[str]) -> int:
         sys.stdout.flush()
     except RankproofError as exc:
         return _fail(str(exc), exc.exit_code)
+    except click.exceptions.NoArgsIsHelpError as exc:
+        click.echo(exc.format_message(), err=True)
+        return UsageError.exit_code
     except click.ClickException as exc:
-        return _fail(exc.format_message(), 2)
+        return _fail(exc.format_message(), UsageError.exit_code)
     except (click.Abort, KeyboardInterrupt):
         return _fail("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        return _nobody_reads()
-    except SystemExit as exc:
-        # click turns a broken pipe into exit code 1, which here means something else.
-        if isinstance(exc.__context__, BrokenPipeError):
-            return _nobody_reads()
-        raise
+    except (_NobodyReads, BrokenPipeError):
+        nobody_reads()
+        return 0
+    except OSError as exc:
+        if exc.errno not in _REFUSALS:
+            return _bug(exc)
+        place = f"{exc.filename}: " if exc.filename else ""
+        return _fail(f"{place}{exc.strerror}", BadInput.exit_code)
     except Exception as exc:
-        if os.environ.get("RANKPROOF_TRACEBACK"):
-            raise
-        hint = "this is a bug of ours; RANKPROOF_TRACEBACK=1 shows where"
-        return _fail(f"{type(exc).__name__}: {exc} ({hint})", BUG)
+        return _bug(exc)
     return code if isinstance(code, int) else 0
 
 
-def _nobody_reads() -> int:
-    """Whoever read our output has gone; what they wanted they have."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+def _bug(exc: Exception) -> int:
+    if os.environ.get("RANKPROOF_TRACEBACK"):
+        raise exc
+    hint = "this is a bug of ours; RANKPROOF_TRACEBACK=1 shows where"
+    return _fail(f"{type(exc).__name__}: {exc} ({hint})", BUG)
 
 
 def _fail(message: str, code: int) -> int:
