@@ -4,14 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help test demo lint types bench quality conformance docs clean
+.PHONY: help test demo baseline lint types bench quality conformance docs clean
 
 help:
-	@echo "make demo         score and explain the bundled example"
+	@echo "make demo         the whole loop on an example"
 	@echo "make test         lint, types, tests"
 	@echo "make bench        speed and memory against other tools, as ratios"
 	@echo "make quality      how good the pipelines are on real collections"
 	@echo "make conformance  record what the heavy peers (ranx, scikit-learn) give; make test compares with it"
+	@echo "make baseline     accept how well the search over our own documentation is now"
 	@echo "make docs         write the generated reference pages anew"
 
 # On Debian as root, what the tests of faults and of pages drive is installed; elsewhere those tests skip with a word.
@@ -36,6 +37,9 @@ types: $(STAMP)
 
 demo: $(STAMP)
 	$(BIN)/rankproof demo
+
+baseline: $(STAMP)
+	RANKPROOF_CORPUS='docs/**/*.md' RANKPROOF_CACHE=false $(BIN)/rankproof baseline record src/rankproof/demo/search
 
 docs: $(STAMP)
 	$(BIN)/python -m tests.docs.generate

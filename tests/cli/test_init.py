@@ -74,6 +74,9 @@ pipelines:
 
 measures: [RR@10, P@1, R@5, R@20, nDCG@10]
 
+# When a build must not pass: `rankproof baseline record` keeps what is reached, `rankproof gate` holds builds to it.
+gate: {max_drop: {nDCG@10: 0.02}}
+
 # Answers and indexes are kept here and can be deleted at any time; keep the folder out of version control.
 cache: .rankproof
 """

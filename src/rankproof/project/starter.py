@@ -28,6 +28,11 @@ EMPTY_GOLD = (
 _DENSE_NEEDS = ("wordllama", "tokenizers", "safetensors")
 
 
+def can_embed() -> bool:
+    """Whether the libraries of the light embedding model are installed."""
+    return all(find_spec(name) is not None for name in _DENSE_NEEDS)
+
+
 @dataclass(frozen=True)
 class Started:
     """What `init` saw and what it wrote."""
@@ -67,7 +72,7 @@ def start_project(folder: Path, *, gold: str | None = None, corpus: str | None =
         saw += [f"{other.path}: gold set, {other.about}, not used" for other in golds[1:]]
     elif (folder / GOLD).exists():
         saw.append(f"{GOLD}: {_why_empty(folder / GOLD)}")
-    has_vectors = all(find_spec(name) is not None for name in _DENSE_NEEDS)
+    has_vectors = can_embed()
     text = project_text(
         chosen,
         golds[0].path if golds else GOLD,
@@ -142,6 +147,9 @@ pipelines:
 {_keyword(language)}
 {_vectors(has_vectors)}
 measures: [RR@10, P@1, R@5, R@20, nDCG@10]
+
+# When a build must not pass: `rankproof baseline record` keeps what is reached, `rankproof gate` holds builds to it.
+gate: {{max_drop: {{nDCG@10: 0.02}}}}
 
 # Answers and indexes are kept here and can be deleted at any time; keep the folder out of version control.
 cache: .rankproof
