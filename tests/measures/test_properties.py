@@ -83,8 +83,9 @@ def test_a_query_scores_the_same_alone_and_among_others(own: Family, cases: list
             assert alone[query] == pytest.approx(together[query], abs=1e-12)
 
 
-# Lifting a relevant document can lower these: infAP estimates from a sample, the others count what is judged.
-NOT_MONOTONE = {"infAP", "Judged", "Unjudged", "RBPResidual"}
+# Lifting a relevant document can lower these: infAP estimates from a sample, G discounts each document by what is gained
+# before it, and the others count what is judged.
+NOT_MONOTONE = {"infAP", "G", "Judged", "Unjudged", "RBPResidual"}
 
 
 @pytest.mark.parametrize("own", [own for own in EVERY if own.name not in NOT_MONOTONE], ids=lambda own: own.name)
@@ -102,6 +103,15 @@ def test_lifting_a_better_document_by_one_rank_never_hurts(
         for docs in (order, lifted)
     )
     assert after >= before - 1e-12
+
+
+def test_lifting_a_better_document_can_lower_g_as_in_trec_eval() -> None:
+    judged = {"d1": 1, "d2": 1, "d3": 1, "d10": 4, "d11": 3}
+    order = ["d0", "d1", "d2", "d3", "d4", "d5", "d11", "d10"]
+    lifted = [*order[:6], "d10", "d11"]
+    runs = ({"q": {doc: float(-i) for i, doc in enumerate(docs)}} for docs in (order, lifted))
+    before, after = (rankproof.evaluate({"q": judged}, run, "G").mean()["G"] for run in runs)
+    assert (before, after) == pytest.approx((0.3722706232293572, 0.37168584226522683))
 
 
 @pytest.mark.parametrize("own", EVERY, ids=lambda own: own.name)
