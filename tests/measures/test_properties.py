@@ -83,8 +83,8 @@ def test_a_query_scores_the_same_alone_and_among_others(own: Family, cases: list
             assert alone[query] == pytest.approx(together[query], abs=1e-12)
 
 
-# Lifting a relevant document can lower these: infAP estimates from a sample, G discounts each document by what is gained
-# before it, and the others count what is judged.
+# Lifting a relevant document can lower these: infAP estimates from a sample, G discounts each document by what is
+# gained before it, and the others count what is judged.
 NOT_MONOTONE = {"infAP", "G", "Judged", "Unjudged", "RBPResidual"}
 
 

@@ -145,12 +145,16 @@ def test_the_tokens_of_two_texts_are_those_of_each(one: str, other: str) -> None
     ],
 )
 def test_a_text_is_cut_into_pieces_by_spaces(text: str, expected: bytes) -> None:
-    assert cut(text) == expected
+    assert cut([text]) == (expected, [len(expected)])
+
+
+def test_texts_that_are_cut_stand_one_behind_the_other_with_a_space_between() -> None:
+    assert cut(["One.", "", "Zwölf, 東"]) == ("one   zwölf   東 ".encode(), [4, 0, 13])
 
 
 @settings(deadline=None)
 @given(st.one_of(st.text(), st.text("aB1-_.: é")))
 def test_the_tokens_of_the_pieces_are_those_of_the_text(text: str) -> None:
     analyser = Analyser(language="english", stop_words=["a"])
-    pieces = cut(text).decode().split(" ")
+    pieces = cut([text])[0].decode().split(" ")
     assert [token for piece in pieces if piece for token in analyser.tokens_of(piece)] == analyser.tokens(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -49,6 +50,12 @@ def test_every_count_of_every_document_is_there_once(texts: list[list[str]]) -> 
     assert found == [Counter(text) for text in texts]
 
 
+def as_it_is(texts: Sequence[str]) -> tuple[bytes, list[int]]:
+    """Texts that are cut already."""
+    parts = [text.encode() for text in texts]
+    return b" ".join(parts), [len(part) for part in parts]
+
+
 words = st.text("ab-1é\u4e00", min_size=1, max_size=20)
 
 
@@ -64,14 +71,14 @@ def test_texts_have_the_postings_of_their_tokens(texts: list[list[str]], block: 
         # In a table of two places, nearly all pieces are one too many.
         patch.setattr("rankproof.retrieval.pieces._BLOCK", block)
         patch.setattr("rankproof.retrieval.pieces._TABLE", table)
-        found = Postings.of_texts((" ".join(text).encode() for text in texts), tokens_of)
+        found = Postings.of_texts(map(" ".join, texts), as_it_is, tokens_of)
     assert found.lengths.tolist() == expected.lengths.tolist()
     assert _rows(found) == _rows(expected)
 
 
 def test_pieces_that_differ_after_sixteen_bytes_only_are_not_the_same() -> None:
-    texts = [b"0123456789abcdefX 0123456789abcdef", b" 0123456789abcdefY  0123456789abcdefX ", b""]
-    postings = Postings.of_texts(texts, lambda piece: [piece])
+    texts = ["0123456789abcdefX 0123456789abcdef", " 0123456789abcdefY  0123456789abcdefX ", ""]
+    postings = Postings.of_texts(texts, as_it_is, lambda piece: [piece])
     assert _rows(postings) == {
         "0123456789abcdefX": [(0, 1), (1, 1)],
         "0123456789abcdef": [(0, 1)],

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from rankproof.project.project import Project
 
 
+_REASON = 200
+"""Characters of a reason that are told."""
+
+
 @dataclass(frozen=True)
 class Gated:
     """The verdict on every rule for each pipeline, and what it rests on."""
@@ -120,8 +124,9 @@ def _measured(mode: Mode, found: Evaluation, groups: Mapping[str, str]) -> Measu
 
     seconds = [answer.seconds for answer in mode.run.answers if answer.seconds is not None]
     measured = {*mode.scores.query_ids, *found.unmeasured, *found.no_answer, *found.unjudged}
+    reason = next((why for of_mode in found.unmeasured.values() for why in of_mode.values()), "")
     left_out = {
-        "failed": list(found.unmeasured),
+        f"failed ({reason.removeprefix('not measured: ')[:_REASON]})": list(found.unmeasured),
         "without an answer left in the corpus (`rankproof gold stale` says what became of them)": [
             query.id for query in mode.run.queries if query.id not in measured
         ],

@@ -88,12 +88,21 @@ _ASCII_CUT = bytes(ord(chr(code).lower().translate(_CUT)) for code in range(128)
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
-def cut(text: str) -> bytes:
-    """The text folded, as UTF-8, with spaces and no other white space between the pieces that tokens are made of."""
-    if not text.isascii():
-        text = _BEYOND_ASCII.sub(lambda found: found[0].translate(_CUT), folded(text))
+def cut(texts: Iterable[str]) -> tuple[bytes, list[int]]:
+    """The texts folded, as UTF-8, with spaces and no other white space between the pieces that tokens are made of.
+
+    They stand one behind the other with a space between them; the list says how many bytes each has.
+    """
+    parts, sizes = [], []
+    for text in texts:
+        if not text.isascii():
+            # As characters that each stand for a byte, so that all of them can be joined.
+            beyond = _BEYOND_ASCII.sub(lambda found: found[0].translate(_CUT), folded(text))
+            text = beyond.encode().decode("latin-1")
+        parts.append(text)
+        sizes.append(len(text))
     # A full stop after a word is in no token, but would make another piece of the word.
-    return text.encode().translate(_ASCII_CUT).replace(b". ", b"  ")
+    return " ".join(parts).encode("latin-1").translate(_ASCII_CUT).replace(b". ", b"  "), sizes
 
 
 class Analyser:
@@ -127,7 +136,7 @@ class Analyser:
         return list(chain.from_iterable(map(self._known.__getitem__, pieces)))
 
     def tokens_of(self, piece: str) -> tuple[str, ...]:
-        """The tokens of a piece of a text that was `cut`, in order."""
+        """The tokens of a piece of texts that were `cut`, in order."""
         if piece.isalnum():
             return () if piece in self._stop_words else (self._stem(piece),)
         words = [word for word in _PARTS.split(piece) if word]

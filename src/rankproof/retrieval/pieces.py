@@ -7,7 +7,7 @@ are grouped by theirs, so that only one of each group is looked up in the dict o
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BLOCK = 1 << 20
-"""Bytes that are looked at together: of more, more lie in memory; of fewer, each step costs as much as its work."""
+"""Characters that are looked at together: of more, more lie in memory; of fewer, a step costs more than its work."""
 _TABLE = 20
 """Binary digits of a place in the table: few of the pieces of most languages share one."""
 _SPACE = ord(" ")
@@ -40,18 +40,22 @@ class Pieces(NamedTuple):
     """How many pieces each text has."""
 
 
-def numbered_pieces(texts: Iterable[bytes]) -> tuple[list[str], list[Pieces]]:
-    """The different pieces of UTF-8 texts, and blocks of texts as their numbers.
+Cut = Callable[[Sequence[str]], tuple[bytes, Sequence[int]]]
+"""Makes of texts one text in UTF-8, with a space between them, and says how many bytes each has."""
+
+
+def numbered_pieces(texts: Iterable[str], cut: Cut) -> tuple[list[str], list[Pieces]]:
+    """The different pieces of texts once they are cut, and blocks of texts as their numbers.
 
     Pieces are what stands between spaces; there is no zero byte in them.
     """
     known = _Known()
-    blocks = [known.taken_in(block) for block in _blocks(texts)]
+    blocks = [known.taken_in(*cut(block)) for block in _blocks(texts)]
     return known.pieces, blocks
 
 
-def _blocks(texts: Iterable[bytes]) -> Iterator[list[bytes]]:
-    block: list[bytes] = []
+def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
+    block: list[str] = []
     size = 0
     for text in texts:
         block.append(text)
@@ -87,11 +91,11 @@ class _Known:
         """All of them, in the order of their numbers."""
         return [piece.decode() for piece in self._numbers]
 
-    def taken_in(self, texts: Sequence[bytes]) -> Pieces:
-        """The pieces of texts."""
-        data = b" " + b" ".join(texts) + b" " * (_WORDS + 1)
+    def taken_in(self, texts: bytes, sizes: Sequence[int]) -> Pieces:
+        """The pieces of texts that stand one behind the other."""
+        data = b" " + texts + b" " * (_WORDS + 1)
         starts, ends = _bounds(data)
-        begins = np.cumsum([1, *(len(text) + 1 for text in texts)])
+        begins = np.cumsum([1, *sizes]) + np.arange(len(sizes) + 1)
         numbers = self._numbers_of(data, starts, ends).astype(np.int32)
         return Pieces(numbers, np.diff(np.searchsorted(starts, begins)))
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankproof.retrieval.pieces import Pieces, numbered_pieces
+from rankproof.retrieval.pieces import Cut, Pieces, numbered_pieces
 
 _ROUNDING = 1e-9
 """By how much, in proportion, sums of the same weights may differ with the order of summing; far more than they do."""
@@ -43,13 +43,13 @@ class Postings:
         return cls._of(vocabulary, pairs, len(lengths))
 
     @classmethod
-    def of_texts(cls, cut_texts: Iterable[bytes], tokens_of: Callable[[str], Sequence[str]]) -> Postings:
+    def of_texts(cls, texts: Iterable[str], cut: Cut, tokens_of: Callable[[str], Sequence[str]]) -> Postings:
         """The postings of texts that are cut into pieces by spaces, each of which stands for tokens.
 
         As `of` gives them for the tokens of the texts, but for how tokens are numbered. Texts have many pieces and few
         different ones: `tokens_of` is asked once for each of these.
         """
-        names, blocks = numbered_pieces(cut_texts)
+        names, blocks = numbered_pieces(texts, cut)
         vocabulary, token, n_tokens = _numbered(map(tokens_of, names))
         n_documents = sum(len(block.n_pieces) for block in blocks)
         return cls._of(vocabulary, _pairs(blocks, token, n_tokens, n_documents, len(vocabulary)), n_documents)

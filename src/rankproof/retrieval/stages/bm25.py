@@ -55,10 +55,10 @@ class Bm25(RetrieverStage):
         analyser = Analyser(language=self.language, stop_words=self.stop_words)
         documents = in_tie_order(place.corpus, self.ties)
         texts = (
-            cut(f"{document.title}\n" * self.title_weight + document.text)
+            f"{document.title}\n" * self.title_weight + document.text if document.title else document.text
             for document in watched(documents, "indexing", place.progress)
         )
-        postings = Postings.of_texts(texts, analyser.tokens_of)
+        postings = Postings.of_texts(texts, cut, analyser.tokens_of)
         sums = Sums(postings, _weights(postings, self.k1, self.b, self.variant))
         return _Index([document.id for document in documents], analyser, sums)
 
