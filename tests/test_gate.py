@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from rankproof.gate import Drop, Measured, Outcome, Rules, judge, overall
+from rankproof.gate import Case, Drop, Measured, Outcome, Rules, judge, judge_all, overall
 from rankproof.measures.parse import parse_measure, parse_measures
 from rankproof.scoring.rules import PRESETS
 from rankproof.scoring.scores import Coverage, Scores
@@ -75,7 +75,9 @@ def test_a_drop_inside_the_noise_says_how_many_queries_would_tell() -> None:
     measured = Measured(scores([0.0, *[0.5] * 29]))
     verdict = judge(TIGHT, measured, scores(HALF))[1]
     assert verdict.outcome == "pass"
-    assert "cannot be told from noise (p = 0.5); 238 queries would tell, there are 30" in verdict.why
+    # One-sided: (1.645 + 0.842)² · (0.0913 / 0.0167)², and one or two more for the t.
+    told = "which cannot be told from noise (1 query that changed is too few to show it); 187 queries would tell"
+    assert told in verdict.why
     assert verdict.worst == (("q0000", -0.5),)
 
 
@@ -149,3 +151,33 @@ def test_a_line_of_the_page_is_what_the_simulation_gives() -> None:
     found = [f"{100 * share:.1f}" for share in (line.unchanged, line.lost)]
     shown = TABLE[gate_simulation.POPULATIONS[1].name, 25]
     assert [*found, f"{line.loss:.3f}"] == [shown["no change"], shown["found"], shown["loss"]]
+
+
+def test_groups_in_which_nothing_changed_do_not_hide_one_in_which_everything_did() -> None:
+    groups = {f"q{i:04}": f"g{i // 6}" for i in range(60)}
+    verdicts = judge(TIGHT, Measured(scores([0.0] * 6 + [1.0] * 54), groups=groups), scores([1.0] * 60))
+    # Of eleven tests two could show a fall, both with p = 2⁻⁶; Holm doubles it.
+    worse = {verdict.rule: verdict.p_value for verdict in verdicts if verdict.outcome == "worse"}
+    assert worse == {"max_drop RR": 2 * 2**-6, "max_drop RR, group g0": 2 * 2**-6}
+
+
+def test_a_group_that_is_too_small_to_show_anything_says_so() -> None:
+    groups = {f"q{i:04}": f"g{i // 5}" for i in range(30)}
+    verdicts = judge(TIGHT, Measured(scores([0.0] * 5 + [1.0] * 25), groups=groups), scores([1.0] * 30))
+    assert overall(verdicts) == "pass"
+    (fallen,) = [verdict.why for verdict in verdicts if verdict.group == "g0"]
+    told = "fell by 1.0000, which cannot be told from noise (5 queries that changed are too few to show it)"
+    assert fallen == f"1.0000 → 0.0000 {told}"
+
+
+def test_several_pipelines_are_one_family() -> None:
+    now, before = scores([0.0] * 5 + [1.0] * 25), scores([1.0] * 30)
+    case = Case(TIGHT, Measured(now), before)
+    assert overall(judge_all({"a": case})["a"]) == "worse"
+    assert [overall(one) for one in judge_all({"a": case, "b": case}).values()] == ["pass", "pass"]
+
+
+def test_the_last_digit_of_a_mean_breaks_no_floor() -> None:
+    # The mean of these is 0.19999999999999998.
+    assert outcome(Rules(floors={RR: 0.2}), [0.0, 0.6, 0.0], None) == "pass"
+    assert outcome(Rules(floors={RR: 0.2}), [0.0, 0.599, 0.0], None) == "worse"

@@ -164,10 +164,10 @@ def test_the_verdict_of_broken_rules_names_the_fall_and_the_groups() -> None:
     found = build(now, gold, standard=Standard(verdicts, baseline))
     assert found.outcome == "worse"
     assert str(found.main) == "RR"
-    # All ten that changed fell: 1 of 2¹⁰ sign patterns, three tests in the family.
+    # All ten that changed fell: 1 of 2¹⁰ sign patterns; of three tests two could show a fall.
     assert found.words == (
         "Quality is worse: 2 of 5 rules are broken. RR of search fell from 1.000 to 0.750, which is more than chance "
-        "(p = 0.0029). Groups that fell: left.",
+        "(p = 0.002). Groups that fell: left.",
     )
 
 

@@ -73,7 +73,7 @@ def ratcheted(
     floors = dict(before)
     for measure, value in reached.items():
         # Rounded down, so that the value which is accepted passes its own floor.
-        new = math.floor(value * _DECIMALS + 1e-9) / _DECIMALS
+        new = math.floor(value * _DECIMALS * (1 + 1e-12)) / _DECIMALS
         old = floors.get(measure)
         if (raise_them and (old is None or new > old)) or (lower_them and old is not None and new < old):
             floors[measure] = new

@@ -65,7 +65,8 @@ class Experiment:
 def changes_of(before: Scores, now: Scores) -> tuple[Change, ...]:
     """What became of each measure that both have."""
     place = {query: i for i, query in enumerate(before.query_ids)}
-    shared = [(i, place[query]) for i, query in enumerate(now.query_ids) if query in place]
+    # By id, so that the draw of signs does not depend on the order of lines in a file.
+    shared = [(i, place[query]) for query, i in sorted((q, i) for i, q in enumerate(now.query_ids)) if query in place]
     if not shared:
         return ()
     here, there = ([pair[side] for pair in shared] for side in (0, 1))
@@ -83,14 +84,21 @@ def changes_of(before: Scores, now: Scores) -> tuple[Change, ...]:
     return tuple(found)
 
 
-def read_log(path: PathLike) -> list[Experiment]:
-    """The experiments of a log, oldest first."""
+def read_log(path: PathLike, torn: list[str]) -> list[Experiment]:
+    """The experiments of a log, oldest first; lines that a crash has torn are left out and told in `torn`."""
     source = source_name(path)
-    return [_experiment(text, source, line) for line, text in numbered_lines(read_bytes(path))]
+    found = []
+    for line, text in numbered_lines(read_bytes(path)):
+        try:
+            data = parse_json(text, source, line)
+        except BadInput as exc:
+            torn.append(str(exc))
+        else:
+            found.append(_experiment(data, source, line))
+    return found
 
 
-def _experiment(text: bytes, source: str, line: int) -> Experiment:
-    data = parse_json(text, source, line)
+def _experiment(data: Any, source: str, line: int) -> Experiment:
     if not isinstance(data, dict) or data.get("decision") not in get_args(Decision):
         raise BadInput.of(source, f"is no experiment: its decision is not one of {', '.join(get_args(Decision))}", line)
     try:

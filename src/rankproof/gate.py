@@ -2,7 +2,8 @@
 
 Every rule has one of three outcomes. `worse` needs proof: a drop that cannot be told from noise passes, and says how
 many queries it would take to tell. `not measured` is neither: the rule could not be decided, and a build must not pass
-on it. All drops that are tested, measures × groups, are one family, so that many groups raise no more false alarms.
+on it. All drops that are tested, pipelines × measures × groups, are one family, so that many groups raise no more false
+alarms.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,10 @@ from rankproof.stats.resampling import Floats
 Outcome = Literal["pass", "worse", "not measured"]
 
 _SHOWN = 5
+_NO_QUALITY = ("Judged", "Unjudged", "RBPResidual")
+"""What says how much was judged, not how good it is."""
+_ROUNDING = 1e-12
+"""What is allowed to the last digit is allowed, whatever the rounding of a mean or a difference says."""
 
 
 @dataclass(frozen=True)
@@ -95,16 +100,44 @@ class Measured:
     """How long each query took, where that is known."""
 
 
+@dataclass(frozen=True)
+class Case:
+    """One pipeline: the rules, what was measured, and the baseline, which is None if there is none."""
+
+    rules: Rules
+    now: Measured
+    baseline: Scores | None
+
+
 def judge(rules: Rules, now: Measured, baseline: Scores | None) -> list[Verdict]:
-    """The verdict on every rule; `baseline` has the same queries and measures, or is None if there is none."""
-    verdicts = [_coverage(rules, now)]
-    verdicts += [_floor(measure, floor, now.scores) for measure, floor in rules.floors.items()]
-    verdicts += _drops(rules, now, baseline)
+    """The verdict on every rule for one pipeline."""
+    return judge_all({"": Case(rules, now, baseline)})[""]
+
+
+def judge_all(cases: Mapping[str, Case]) -> dict[str, list[Verdict]]:
+    """The verdicts for each pipeline; the drops of all of them are one family of tests."""
+    falls = {name: list(_falls_of(case)) for name, case in cases.items()}
+    p_values = _adjusted([fall for of_case in falls.values() for fall in of_case], cases)
+    return {name: list(_verdicts(case, falls[name], p_values)) for name, case in cases.items()}
+
+
+def _verdicts(case: Case, falls: Sequence[_Fall], p_values: Mapping[int, _Proof]) -> Iterable[Verdict]:
+    rules, now = case.rules, case.now
+    yield _coverage(rules, now)
+    yield from (_floor(measure, floor, now.scores) for measure, floor in rules.floors.items())
+    if case.baseline is None:
+        yield from (Verdict(f"max_drop {m}", "not measured", _NO_BASELINE, str(m)) for m in rules.max_drop)
+    yield from (_drop(rules, fall, p_values[id(fall)]) for fall in falls)
     if rules.margin is not None:
-        verdicts += [_margin(rules, rules.margin, measure, now, baseline) for measure in now.scores.measures]
+        gated = [measure for measure in now.scores.measures if may_fall(measure)]
+        yield from (_margin(rules, rules.margin, measure, now, case.baseline) for measure in gated)
     if rules.latency is not None:
-        verdicts.append(_latency(rules.latency, now.seconds))
-    return verdicts
+        yield _latency(rules.latency, now.seconds)
+
+
+def may_fall(measure: Measure) -> bool:
+    """Whether a fall of the measure is a loss, query by query."""
+    return measure.aggregate == "mean" and measure.family not in _NO_QUALITY
 
 
 def overall(verdicts: Iterable[Verdict]) -> Outcome:
@@ -116,8 +149,9 @@ def overall(verdicts: Iterable[Verdict]) -> Outcome:
 
 
 def _coverage(rules: Rules, now: Measured) -> Verdict:
-    n = len(now.scores.query_ids)
-    n_asked = n + sum(map(len, now.left_out.values()))
+    left_out = {query for queries in now.left_out.values() for query in queries}
+    n = sum(query not in left_out for query in now.scores.query_ids)
+    n_asked = n + len(left_out)
     share = n / n_asked if n_asked else 0.0
     said = f"{n:,} of {count(n_asked, 'query', 'queries')} measured ({share:.1%})"
     for why, queries in now.left_out.items():
@@ -132,39 +166,74 @@ def _coverage(rules: Rules, now: Measured) -> Verdict:
 def _floor(measure: Measure, floor: float, scores: Scores) -> Verdict:
     value = scores.mean()[str(measure)]
     rule = f"floor {measure}"
-    if value < floor:
+    if value < floor - _ROUNDING:
         return Verdict(rule, "worse", f"{value:.4f} is below the floor {floor:g}", str(measure), value=value)
     return Verdict(rule, "pass", f"{value:.4f}, at or above the floor {floor:g}", str(measure), value=value)
 
 
-def _drops(rules: Rules, now: Measured, baseline: Scores | None) -> list[Verdict]:
-    if baseline is None:
-        return [Verdict(f"max_drop {m}", "not measured", _NO_BASELINE, str(m)) for m in rules.max_drop]
-    cases = [case for measure in rules.max_drop for case in _cases(rules, measure, now, baseline)]
-    p_values = [_falls(rules, pair) for _, _, pair in cases]
-    adjusted = adjust(p_values, "holm").tolist()
-    return [
-        _drop(rules, measure, rules.max_drop[measure], pair, group, p)
-        for (measure, group, pair), p in zip(cases, adjusted, strict=True)
-    ]
+@dataclass(frozen=True, eq=False)
+class _Fall:
+    """A measure, over all queries or within a group, now and before."""
+
+    measure: Measure
+    group: str | None
+    pair: _Pair
+    p_value: float
+    """Of "it did not fall", by itself."""
+
+    @property
+    def least_p(self) -> float:
+        """The p-value if every query that changed had fallen: signs are all that the test throws."""
+        return 0.5 ** int(np.count_nonzero(self.pair.differences))
 
 
-def _cases(
-    rules: Rules, measure: Measure, now: Measured, baseline: Scores
-) -> Iterable[tuple[Measure, str | None, _Pair]]:
+class _Proof(NamedTuple):
+    """The p-value within the family, and what a p-value by itself must lie below to count."""
+
+    p_value: float
+    alpha: float
+    within_reach: bool
+    """Whether so few changed queries could show a fall at all."""
+
+
+def _falls_of(case: Case) -> Iterable[_Fall]:
+    if case.baseline is None:
+        return
+    for measure in case.rules.max_drop:
+        for group, pair in _parts(case.rules, measure, case.now, case.baseline):
+            yield _Fall(measure, group, pair, _p_value(case.rules, pair))
+
+
+def _adjusted(falls: Sequence[_Fall], cases: Mapping[str, Case]) -> dict[int, _Proof]:
+    """Holm's correction over those that could show anything (Tarone, Biometrics 46, 1990).
+
+    Which they are depends on how many queries changed, not on the direction, so that leaving the others out costs no
+    false alarms: a group in which nothing changed does not make it harder for one in which everything did.
+    """
+    alpha = min((case.rules.alpha for case in cases.values()), default=0.05)
+    least = [fall.least_p for fall in falls]
+    n_tests = next(n for n in range(1, len(least) + 2) if sum(p <= alpha / n for p in least) <= n)
+    tested = [fall for fall in falls if fall.least_p <= alpha / n_tests]
+    adjusted = adjust([fall.p_value for fall in tested], "holm").tolist() if tested else []
+    found = {id(fall): _Proof(1.0, alpha / n_tests, False) for fall in falls}
+    found |= {id(fall): _Proof(p, alpha / len(tested), True) for fall, p in zip(tested, adjusted, strict=True)}
+    return found
+
+
+def _parts(rules: Rules, measure: Measure, now: Measured, baseline: Scores) -> Iterable[tuple[str | None, _Pair]]:
     """All queries, and each group that is large enough."""
     pair = _Pair.of(measure, now.scores, baseline)
-    yield measure, None, pair
+    yield None, pair
     members: dict[str, list[int]] = {}
     for row, query in enumerate(pair.query_ids if now.groups else []):
         members.setdefault(now.groups.get(query, NO_GROUP), []).append(row)
     for group in sorted(members, key=lambda name: (name == NO_GROUP, name)):
         if len(members[group]) >= rules.min_group:
-            yield measure, group, pair.among(members[group])
+            yield group, pair.among(members[group])
 
 
-def _falls(rules: Rules, pair: _Pair) -> float:
-    """The p-value of "it did not fall"."""
+def _p_value(rules: Rules, pair: _Pair) -> float:
+    """Of "it did not fall"."""
     if not len(pair.query_ids):
         return 1.0
     columns = pair.differences[:, None]
@@ -204,31 +273,39 @@ class _Pair:
         return tuple((self.query_ids[i], float(self.differences[i])) for i in order if self.differences[i] < 0)
 
 
-def _drop(rules: Rules, measure: Measure, drop: Drop, pair: _Pair, group: str | None, p: float) -> Verdict:
+def _drop(rules: Rules, fall: _Fall, proof: _Proof) -> Verdict:
+    measure, group, pair, drop = fall.measure, fall.group, fall.pair, rules.max_drop[fall.measure]
     rule = f"max_drop {measure}" + ("" if group is None else f", group {group}")
     if not len(pair.query_ids):
         return Verdict(rule, "not measured", _NOTHING_SHARED, str(measure), group)
     before, now = float(pair.before.mean()), float(pair.now.mean())
     fallen, allowed = before - now, drop.allowed(before)
     verdict = Verdict(rule, "pass", f"{before:.4f} → {now:.4f}; may fall by {drop}", str(measure), group, before, now)
-    # What is allowed to the last digit is allowed, whatever the rounding of a difference says.
-    if fallen <= allowed + 1e-12:
+    if fallen <= allowed + _ROUNDING:
         return verdict
     change = f"{before:.4f} → {now:.4f} fell by {fallen:.4f}"
+    p = proof.p_value
     verdict = replace(verdict, p_value=p, worst=pair.worst())
-    if p < rules.alpha:
+    if proof.within_reach and p < rules.alpha:
         return replace(verdict, outcome="worse", why=f"{change}, more than {drop} (p = {p:.2g})")
-    noise = f"which cannot be told from noise (p = {p:.2g}){_would_take(fallen, pair)}"
+    proven = f"p = {p:.2g}"
+    if not proof.within_reach:
+        n = int(np.count_nonzero(pair.differences))
+        proven = f"{count(n, 'query that changed is', 'queries that changed are')} too few to show it"
+    noise = f"which cannot be told from noise ({proven}){_would_take(fallen, pair, proof.alpha)}"
     return replace(verdict, why=f"{change}, {noise}", noise=True)
 
 
-def _would_take(fallen: float, pair: _Pair) -> str:
+def _would_take(fallen: float, pair: _Pair, alpha: float) -> str:
+    """How many such queries would show the fall, looking one way as the gate does."""
     if len(pair.query_ids) < 2:
         return ""
     sd = float(standard_deviation(pair.differences[:, None])[0])
     try:
-        needed = queries_needed(fallen, sd)
+        needed = queries_needed(fallen, sd, alpha=2 * alpha)
     except NotMeasured:
+        return ""
+    if needed <= len(pair.query_ids):
         return ""
     return f"; {needed:,} queries would tell, there are {len(pair.query_ids):,}"
 

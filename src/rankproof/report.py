@@ -90,12 +90,8 @@ class PipelineFigures:
     digest: str
     digest_before: str | None
     """What the pipeline was when the baseline was recorded."""
-
-    @property
-    def before(self) -> tuple[float | None, ...]:
-        """The means that it is held against."""
-        pairs = zip(self.levels, self.changes, strict=True)
-        return tuple(None if change is None else level.value - change for level, change in pairs)
+    before: tuple[float | None, ...] = ()
+    """The means that it is held against, for each measure."""
 
 
 @dataclass(frozen=True)
@@ -349,14 +345,20 @@ def _against(held: _Held, row: int) -> Against:
 
 
 def _figures(mode: Mode, held: _Held | None, digest_before: str | None) -> PipelineFigures:
+    means = mode.scores.mean()
     levels = tuple(
-        Level(float(mode.scores.of(measure).mean()), mode.intervals[measure].low, mode.intervals[measure].high)
+        Level(means[str(measure)], mode.intervals[measure].low, mode.intervals[measure].high)
+        if measure.aggregate == "mean"
+        else Level(means[str(measure)], None, None)
         for measure in mode.scores.measures
     )
-    changes = [None] * len(levels) if held is None else held.changes.mean(axis=1).tolist()
+    nothing = [None] * len(levels)
+    changes = nothing if held is None else held.changes.mean(axis=1).tolist()
+    before = nothing if held is None else held.before.mean(axis=1).tolist()
     return PipelineFigures(
-        mode.name, levels, tuple(changes), len(mode.misses), mode.scores.coverage, mode.run.digest, digest_before
-    )
+        mode.name, levels, tuple(changes), len(mode.misses), mode.scores.coverage, mode.run.digest, digest_before,
+        tuple(before),
+    )  # fmt: skip
 
 
 def _groups(found: Evaluation, groups: Mapping[str, str], held: Sequence[_Held | None]) -> Iterable[GroupRow]:

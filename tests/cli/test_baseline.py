@@ -206,7 +206,6 @@ def test_the_same_decisions_make_the_same_log() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", "rankproof-log.jsonl:2: invalid JSON"),
         ('{"decision": "shrugged"}', "rankproof-log.jsonl:2: is no experiment: its decision is not one of"),
         ('{"decision": "accepted"}', "rankproof-log.jsonl:2: is no experiment as we write it"),
     ],
@@ -238,8 +237,49 @@ def test_a_log_whose_last_line_was_torn_goes_on_in_a_new_line() -> None:
     assert [one["decision"] for one in log()] == ["accepted", "rejected"]
 
 
+def test_a_line_that_a_crash_has_torn_is_told_and_left_out(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["baseline", "accept", "--why", "first", "--quiet"]) == 0
+    whole = Path("rankproof-log.jsonl").read_text()
+    Path("rankproof-log.jsonl").write_text(whole + whole[:40])
+    assert run(["baseline", "reject", "--why", "second", "--quiet"]) == 0
+    capfd.readouterr()
+    assert run(["log", "--format", "json"]) == 0
+    said = capfd.readouterr()
+    assert [one["why"] for one in json.loads(said.out)["experiments"]] == ["second", "first"]
+    assert "rankproof-log.jsonl:2: invalid JSON" in said.err
+    assert "the line was left out" in said.err
+
+
 def test_no_entry_is_lost_among_several_writers(project: Path) -> None:
     command = [sys.executable, "-m", "rankproof", "baseline", "reject", "--quiet", "--why"]
     writers = [subprocess.Popen([*command, f"number {i}"], cwd=project) for i in range(6)]
     assert [writer.wait() for writer in writers] == [0] * 6
     assert sorted(one["why"] for one in log()) == [f"number {i}" for i in range(6)]
+
+
+def test_a_pipeline_that_is_not_named_does_not_leave_the_baseline(
+    capfd: pytest.CaptureFixture[str], project: Path
+) -> None:  # fmt: skip
+    (project / "rankproof.yaml").write_text(PROJECT.replace("depth: 10}", "depth: 10}\n  other: {retrieve: bow}"))
+    assert run(["baseline", "record", "--quiet"]) == 0
+    before = Path("rankproof-baseline.json").read_bytes()
+    for command in (["record"], ["accept", "--why", "x"]):
+        assert run(["baseline", *command, "--mode", "search", "--quiet"]) == 2
+        assert "The baseline also holds other, which would be lost" in capfd.readouterr().err
+    assert Path("rankproof-baseline.json").read_bytes() == before
+
+
+def test_what_lost_its_answers_is_not_accepted_even_if_asked_for() -> None:
+    before = Path("rankproof-baseline.json").read_bytes()
+    lines = Path("corpus.jsonl").read_text().splitlines(keepends=True)
+    Path("corpus.jsonl").write_text("".join(lines[2:]))
+    assert run(["baseline", "accept", "--lower", "--why", "y", "--quiet"]) == 4
+    assert Path("rankproof-baseline.json").read_bytes() == before
+
+
+def test_nothing_is_accepted_if_it_cannot_be_written_down() -> None:
+    before = Path("rankproof-baseline.json").read_bytes()
+    Path("rankproof-log.jsonl").mkdir()
+    write_corpus(thieves=0)
+    assert run(["baseline", "accept", "--quiet"]) == 3
+    assert Path("rankproof-baseline.json").read_bytes() == before

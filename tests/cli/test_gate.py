@@ -187,8 +187,8 @@ def test_queries_whose_answers_left_the_corpus_are_not_measured(capfd: pytest.Ca
     Path("corpus.jsonl").write_text("".join(lines[2:]))
     assert run(["gate", "--quiet"]) == 4
     said = (
-        "22 of 24 queries measured (91.7%); 2 without an answer left in the corpus (`rankproof gold stale` says what "
-        "became of them): find word0, find word1; 100.0% must be"
+        "22 of 24 queries measured (91.7%); 2 without a relevant document that left the corpus (`rankproof gold stale` "
+        "says what became of it): find word0, find word1; 100.0% must be"
     )
     assert said in capfd.readouterr().out
 
@@ -229,3 +229,52 @@ def test_pipelines_that_the_baseline_does_not_have_are_named(
     (project / "rankproof.yaml").write_text(PROJECT.replace("depth: 10}", "depth: 10}\n  fresh: {retrieve: bow}"))
     assert run(["gate"]) == 0
     assert "not in the baseline, and so not gated: fresh" in capfd.readouterr().err
+
+
+def test_judgments_that_leave_the_corpus_do_not_pass_for_a_gain(capfd: pytest.CaptureFixture[str]) -> None:
+    # Each query has two relevant documents, and one of each is found; without the other, recall would double.
+    rows = "".join(f"find word{i},d{i}\nfind word{i},other{i}\n" for i in range(N))
+    Path("gold.csv").write_text(f"query,ideal_page\n{rows}")
+    found = Path("corpus.jsonl").read_text()
+    others = "".join(json.dumps({"id": f"other{i}", "text": "nothing in common"}) + "\n" for i in range(N))
+    Path("corpus.jsonl").write_text(found + others)
+    record()
+    assert run(["gate", "--quiet"]) == 0
+    Path("corpus.jsonl").write_text(found)
+    capfd.readouterr()
+    assert run(["gate", "--quiet"]) == 4
+    assert "0 of 24 queries measured (0.0%); 24 without a relevant document" in capfd.readouterr().out
+
+
+def test_queries_that_are_said_to_have_no_answer_do_not_leave_the_gate_unseen(
+    capfd: pytest.CaptureFixture[str], project: Path
+) -> None:  # fmt: skip
+    truth = {
+        "version": 1,
+        "queries": [
+            {"id": f"q{i}", "query": f"find word{i}", "results": [{"id": f"d{i}", "relevance": "relevant"}]}
+            for i in range(N)
+        ],
+    }
+    (project / "rankproof.yaml").write_text(PROJECT.replace("gold.csv", "gold.json"))
+    Path("gold.json").write_text(json.dumps(truth))
+    record()
+    truth["queries"][3]["noAnswerInCorpus"] = True  # type: ignore[index]
+    Path("gold.json").write_text(json.dumps(truth))
+    assert run(["gate", "--quiet"]) == 4
+    assert "1 in the baseline and no longer scored: q3" in capfd.readouterr().out
+
+
+def test_a_measure_that_only_a_rule_names_is_recorded_too(project: Path) -> None:
+    (project / "rankproof.yaml").write_text(PROJECT.replace("max_drop: {", "max_drop: {nDCG@5: 0.01, "))
+    record()
+    assert run(["gate", "--quiet"]) == 0
+
+
+@pytest.mark.parametrize("measure", ["Unjudged@5", "NumRelRet", "GMAP"])
+def test_what_is_no_loss_when_it_falls_has_no_largest_drop(
+    measure: str, project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (project / "rankproof.yaml").write_text(PROJECT.replace("max_drop: {", f"max_drop: {{{measure}: 0.01, "))
+    assert run(["gate", "--quiet"]) == 2
+    assert f"`max_drop` of {measure} says nothing" in capfd.readouterr().err

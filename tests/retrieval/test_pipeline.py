@@ -306,3 +306,23 @@ def test_progress_is_told_for_every_query(tmp_path: Path) -> None:
     place = Place(Path(), progress=lambda what, done, total: told.append((what, done, total)))
     runner(Pipeline("p", retrieve()), place=place).run("p", QUERIES)
     assert told == [("p", 1, 3), ("p", 2, 3), ("p", 3, 3)]
+
+
+def test_the_time_of_a_reranker_is_added_where_that_of_the_answer_is_known() -> None:
+    assert Answer(seconds=1.0).lasting(0.5).seconds == 1.5
+    assert Answer().lasting(0.5).seconds is None
+
+
+def test_an_answer_lasts_as_long_as_its_rerankers_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([10.0, 12.5])
+    monkeypatch.setattr("rankproof.retrieval.pipeline.time.perf_counter", lambda: next(clock))
+
+    class Timed(FakeRetriever):
+        def search(self, queries: Sequence[Query], k: int) -> Iterable[Answer]:
+            return [Answer((Hit("a", 1.0),), seconds=0.5) for _ in queries]
+
+    monkeypatch.setitem(Fake.shelf, "timed", Timed({}))
+    monkeypatch.setitem(Order.shelf, "one", FakeReranker({"a": 1.0}))
+    pipeline = Pipeline("p", Named("fake", Fake(name="timed")), rerank=(Named("order", Order(name="one")),))
+    (answer,) = Runner({"p": pipeline}, Place(tmp_path)).run("p", QUERIES[:1]).answers
+    assert answer.seconds == 3.0

@@ -15,7 +15,7 @@ from rankproof.errors import BadInput, NotMeasured, UsageError, count
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankproof.baseline import Floors
+    from rankproof.baseline import Baseline, Floors
     from rankproof.cli.evaluated import Evaluated
     from rankproof.cli.gated import Gated
     from rankproof.evaluation import Mode
@@ -52,18 +52,21 @@ def record(
     """
     from rankproof.baseline import FILE
     from rankproof.cli.evaluated import evaluate_project
+    from rankproof.cli.gated import gate_measures
     from rankproof.project.project import load_project
 
     project = load_project(folder)
-    evaluated = evaluate_project(project, modes, measures, quiet=quiet)
     path = output or str(project.folder / FILE)
-    floors = _floors_in(path, quiet)
+    kept = _kept(path, quiet)
+    _refuse_to_leave_out(kept, modes)
+    evaluated = evaluate_project(project, modes, measures or gate_measures(project), quiet=quiet)
+    floors = kept.floors if kept is not None else {}
     _write(evaluated, path, floors)
     remark(f"the baseline of {count(evaluated.found.n_scored, 'query', 'queries')} is in {Path(path).name}", quiet)
     for mode in evaluated.found.modes:
         means = mode.scores.mean()
         for measure, floor in floors.get(mode.name, {}).items():
-            if str(measure) in means and means[str(measure)] < floor:
+            if str(measure) in means and means[str(measure)] < floor - 1e-12:
                 below = f"{measure} of {mode.name} is {means[str(measure)]:.4f}, below the floor {floor:g} in the file"
                 remark(f"{below}; `rankproof baseline accept --lower --why …` lowers it", quiet)
 
@@ -84,8 +87,10 @@ def accept(folder: str, modes: tuple[str, ...], ratchet: bool, lower: bool, why:
     \b
     rankproof baseline accept --ratchet --why "titles count twice"
     """
+    from rankproof import experiments
     from rankproof.baseline import FILE, ratcheted
     from rankproof.cli.gate import EXIT_CODES
+    from rankproof.data.files import check_appendable
     from rankproof.project.project import load_project
     from rankproof.reports.gate import gate_text
 
@@ -93,10 +98,13 @@ def accept(folder: str, modes: tuple[str, ...], ratchet: bool, lower: bool, why:
         raise UsageError("--lower gives up quality that was reached; say why with --why.")
     project = load_project(folder)
     gated = _gated(project, modes, quiet)
+    _refuse_to_leave_out(gated.baseline, modes)
     _refuse_holes(gated.evaluated)
-    if gated.outcome != "pass" and not lower:
+    has_holes = any(one.rule == "coverage" and one.outcome != "pass" for of in gated.verdicts.values() for one in of)
+    if has_holes or (gated.outcome != "pass" and not lower):
         write_result(gate_text(gated.verdicts, width=text_room(None)), None)
-        remark("not accepted: quality is not shown to be kept. `--lower --why …` accepts it all the same.", False)
+        way_out = "" if has_holes else " `--lower --why …` accepts it all the same."
+        remark(f"not accepted: quality is not shown to be kept.{way_out}", False)
         return EXIT_CODES[gated.outcome]
     _refuse_below_project(gated)
     assert gated.baseline is not None
@@ -110,6 +118,7 @@ def accept(folder: str, modes: tuple[str, ...], ratchet: bool, lower: bool, why:
     path = str(project.folder / FILE)
     # All is worked out before the first file is written, so that hardly a moment lies between baseline and log.
     experiment = _experiment(gated, "accepted", why, {name: gone for name, gone in lowered.items() if gone})
+    check_appendable(project.folder / experiments.FILE)
     _write(gated.evaluated, path, floors)
     _log(project, experiment, quiet)
     for name, of_mode in floors.items():
@@ -144,16 +153,27 @@ def _gated(project: Project, modes: tuple[str, ...], quiet: bool) -> Gated:
     return gate_project(project, modes, quiet=quiet)
 
 
-def _floors_in(path: str, quiet: bool) -> Floors:
+def _kept(path: str, quiet: bool) -> Baseline | None:
+    """What the file holds so far."""
     from rankproof.baseline import read_baseline
 
     if not os.path.exists(path):
-        return {}
+        return None
     try:
-        return read_baseline(path).floors
+        return read_baseline(path)
     except BadInput as exc:
         remark(f"{exc}; floors that stood in it are not kept", quiet)
-        return {}
+        return None
+
+
+def _refuse_to_leave_out(kept: Baseline | None, modes: tuple[str, ...]) -> None:
+    """A pipeline that is not named would leave the file, and with it the gate."""
+    others = [name for name in kept.scores if name not in modes] if kept is not None and modes else []
+    if others:
+        raise UsageError(
+            f"The baseline also holds {', '.join(others)}, which would be lost. Name every pipeline that is to stay "
+            "with --mode, or none; or delete the file first."
+        )
 
 
 def _refuse_holes(evaluated: Evaluated) -> None:
@@ -169,7 +189,7 @@ def _refuse_below_project(gated: Gated) -> None:
     for mode in gated.evaluated.found.modes:
         means = mode.scores.mean()
         for measure, floor in gated.rules.floors.items():
-            if means[str(measure)] < floor:
+            if means[str(measure)] < floor - 1e-12:
                 raise UsageError(
                     f"{measure} of {mode.name!r} is {means[str(measure)]:.4f}, below the floor {floor:g} that stands "
                     "under `gate:` in the project file. Lower it there if that is meant, where the change is reviewed."

@@ -72,8 +72,10 @@ def command(
         from rankproof.reports.github import for_log
 
         text = for_log(text)
-    beside.write(gated.verdicts, project.file)
-    write_result(text, output)
+    try:
+        write_result(text, output)
+    finally:
+        beside.write(gated.verdicts, project.file)
     return EXIT_CODES[gated.outcome]
 
 

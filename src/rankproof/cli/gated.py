@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rankproof.evaluation import Evaluation, Mode
     from rankproof.gate import Measured, Outcome, Rules, Verdict
     from rankproof.project.project import Project
+    from rankproof.scoring.scores import Scores
 
 
 _REASON = 200
@@ -54,9 +55,8 @@ def gate_project(
     rules = rules_of(project)
     baseline = _baseline(project, baseline_file, rules)
     names = modes or (tuple(baseline.scores) if baseline is not None else ())
-    kept = [measure for floors in baseline.floors.values() for measure in floors] if baseline is not None else []
-    wanted = [str(measure) for measure in (*rules.floors, *rules.max_drop, *kept)]
-    measures = tuple(dict.fromkeys((*map(str, project.measures), *wanted)))
+    kept = [str(measure) for floors in baseline.floors.values() for measure in floors] if baseline is not None else []
+    measures = tuple(dict.fromkeys((*gate_measures(project), *kept)))
     self_test(project.gold().qrels, parse_measures(measures), project.preset)
     ungated = [name for name in project.pipelines if names and name not in names] if not modes else []
     if ungated:
@@ -67,12 +67,17 @@ def gate_project(
 
 def rules_of(project: Project) -> Rules:
     """The rules under `gate:` in the project file."""
-    from rankproof.gate import Drop, Rules
+    from rankproof.gate import Drop, Rules, may_fall
     from rankproof.measures.parse import parse_measure
 
     settings = project.gate
     if not has_rules(project):
         raise UsageError("There is no rule to gate by; add `gate: {max_drop: {nDCG@10: 0.01}}` to rankproof.yaml.")
+    for name in settings.max_drop:
+        if not may_fall(parse_measure(name)):
+            raise UsageError(
+                f"`max_drop` of {name} says nothing: a fall of it is no loss, or it is no mean. Give it a floor."
+            )
     return Rules(
         floors={parse_measure(name): floor for name, floor in settings.floors.items()},
         max_drop={parse_measure(n): Drop(drop.absolute, drop.relative) for n, drop in settings.max_drop.items()},
@@ -81,6 +86,11 @@ def rules_of(project: Project) -> Rules:
         coverage=settings.coverage,
         latency=settings.latency,
     )
+
+
+def gate_measures(project: Project) -> tuple[str, ...]:
+    """The measures of the project, and those that only its rules name."""
+    return tuple(dict.fromkeys((*map(str, project.measures), *project.gate.floors, *project.gate.max_drop)))
 
 
 def has_rules(project: Project) -> bool:
@@ -102,33 +112,40 @@ def _baseline(project: Project, given: str | None, rules: Rules) -> Baseline | N
 
 def _verdicts(evaluated: Evaluated, rules: Rules, baseline: Baseline | None) -> dict[str, list[Verdict]]:
     from rankproof.baseline import check_comparable
-    from rankproof.gate import judge
+    from rankproof.gate import Case, judge_all
 
     found = evaluated.found
     if baseline is not None:
         check_comparable(baseline, [mode.scores for mode in found.modes], evaluated.gold.qrels.digest)
-    verdicts = {}
+    cases = {}
     for mode in found.modes:
-        now = _measured(mode, found, evaluated.gold.groups)
+        now = _measured(mode, found, evaluated.gold.groups, None if baseline is None else baseline.of(mode.name))
         if baseline is None:
-            verdicts[mode.name] = judge(rules, now, None)
+            cases[mode.name] = Case(rules, now, None)
         else:
             kept = baseline.floors.get(mode.name, {})
             floors = {**kept, **{m: max(floor, kept.get(m, floor)) for m, floor in rules.floors.items()}}
-            verdicts[mode.name] = judge(replace(rules, floors=floors), now, baseline.of(mode.name))
-    return verdicts
+            cases[mode.name] = Case(replace(rules, floors=floors), now, baseline.of(mode.name))
+    return judge_all(cases)
 
 
-def _measured(mode: Mode, found: Evaluation, groups: Mapping[str, str]) -> Measured:
+def _measured(mode: Mode, found: Evaluation, groups: Mapping[str, str], before: Scores | None) -> Measured:
     from rankproof.gate import Measured
 
     seconds = [answer.seconds for answer in mode.run.answers if answer.seconds is not None]
-    measured = {*mode.scores.query_ids, *found.unmeasured, *found.no_answer, *found.unjudged}
     reason = next((why for of_mode in found.unmeasured.values() for why in of_mode.values()), "")
-    left_out = {
-        f"failed ({reason.removeprefix('not measured: ')[:_REASON]})": list(found.unmeasured),
-        "without an answer left in the corpus (`rankproof gold stale` says what became of them)": [
-            query.id for query in mode.run.queries if query.id not in measured
-        ],
-    }
+    left_out = {f"failed ({reason.removeprefix('not measured: ')[:_REASON]})": list(found.unmeasured)}
+    scored, gone = set(mode.scores.query_ids), [one.query_id for one in found.stale]
+    # Without a relevant document the rest is easier to find, so that the figures are no longer those of the baseline.
+    if before is None or before.judgments != mode.scores.judgments:
+        left_out[_STALE] = list(dict.fromkeys(gone))
+    else:
+        left_out[_STALE] = [query for query in dict.fromkeys(gone) if query not in scored]
+    told = scored.union(*left_out.values())
+    left_out["in the baseline and no longer scored"] = [
+        query for query in (before.query_ids if before is not None else ()) if query not in told
+    ]
     return Measured(mode.scores, left_out, groups, seconds)
+
+
+_STALE = "without a relevant document that left the corpus (`rankproof gold stale` says what became of it)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rankproof.cli.options import format_option, output_options
-from rankproof.cli.output import plot_room, write_result
+from rankproof.cli.output import plot_room, remark, write_result
 from rankproof.errors import NothingToEvaluate
 
 
@@ -24,7 +24,10 @@ def command(folder: str, shown: int, form: str, output: str | None, quiet: bool)
     from rankproof.reports.experiments import log_json, log_markdown, log_svg, log_text
 
     path = find_project(folder).parent / FILE
-    experiments = read_log(path) if path.exists() else []
+    torn: list[str] = []
+    experiments = read_log(path, torn) if path.exists() else []
+    for line in torn:
+        remark(f"{line}; the line was left out", quiet)
     if not experiments:
         raise NothingToEvaluate(
             f"There is no {FILE} yet: `rankproof baseline accept` and `rankproof baseline reject` write into it."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
@@ -9,7 +10,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -171,7 +172,8 @@ def write_whole(path: PathLike, data: bytes) -> None:
         os.replace(beside, target)
         sync_folder(target.parent)
     except OSError as exc:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
         raise BadInput.of(os.fspath(path), f"cannot be written: {exc.strerror or exc}") from exc
 
 
@@ -180,10 +182,26 @@ def append_line(path: PathLike, line: str) -> None:
     try:
         # One write to a file that is open for appending goes to its end as a whole.
         with open(path, "ab+", buffering=0) as file:
-            torn = file.tell() > 0 and _last_byte(file) != b"\n"
-            file.write(f"{chr(10) if torn else ''}{line}".encode())
+            _append(file, line.encode())
             os.fsync(file.fileno())
         sync_folder(Path(path).absolute().parent)
+    except OSError as exc:
+        raise BadInput.of(os.fspath(path), f"cannot be written: {exc.strerror or exc}") from exc
+
+
+def _append(file: IO[bytes], line: bytes) -> None:
+    size = file.seek(0, os.SEEK_END)
+    data = b"\n" + line if size and _last_byte(file) != b"\n" else line
+    if file.write(data) != len(data):
+        # Nothing of it rather than a part.
+        file.truncate(size)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def check_appendable(path: PathLike) -> None:
+    """Refuse a file to which nothing can be appended."""
+    try:
+        open(path, "ab").close()
     except OSError as exc:
         raise BadInput.of(os.fspath(path), f"cannot be written: {exc.strerror or exc}") from exc
 

@@ -45,7 +45,7 @@ class Gate(BaseModel):
         default_factory=dict, description="Measure → how far it may fall below the baseline."
     )
     margin: float | None = Field(
-        default=None, ge=0, description="The least difference that matters, for every measure."
+        default=None, gt=0, description="The least difference that matters, for every measure."
     )
     groups: GateGroups = Field(default_factory=GateGroups, description="How groups are looked at.")
     coverage: float = Field(

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from rankproof.errors import count
 from rankproof.experiments import Change, Experiment, measures_of
 from rankproof.reports.charts import line_chart
 from rankproof.reports.comparison import p_words
@@ -53,7 +54,8 @@ def log_text(
     if figure is not None:
         parts.append(line_plot(figure, width=width, ascii=ascii).rstrip("\n"))
     n_accepted = sum(one.decision == "accepted" for one in experiments)
-    parts.append(f"{len(experiments)} changes: {n_accepted} accepted, {len(experiments) - n_accepted} rejected")
+    n_changes = count(len(experiments), "change", "changes")
+    parts.append(f"{n_changes}: {n_accepted} accepted, {len(experiments) - n_accepted} rejected")
     return "\n\n".join(parts) + "\n"
 
 
@@ -66,9 +68,9 @@ def log_markdown(experiments: Sequence[Experiment], *, shown: int) -> str:
     for one in _newest(experiments, shown):
         for first, name, change in _rows(one):
             lines.append(
-                f"| {one.date if first else ''} | {one.decision if first else ''} | {escaped(name)} | {change.measure} "
-                f"| {change.baseline:.4f} | {change.value:.4f} | {change.difference:+.4f} | {p_words(change.p_value)} "
-                f"| {escaped(_why(one)) if first else ''} |"
+                f"| {escaped(one.date) if first else ''} | {one.decision if first else ''} | {escaped(name)} "
+                f"| {escaped(change.measure)} | {change.baseline:.4f} | {change.value:.4f} | {change.difference:+.4f} "
+                f"| {p_words(change.p_value)} | {escaped(_why(one)) if first else ''} |"
             )
     return "\n".join(lines) + "\n"
 

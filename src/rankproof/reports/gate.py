@@ -70,7 +70,7 @@ def gate_text(verdicts: Verdicts, *, width: int | None = None) -> str:
         for verdict in of_mode:
             if verdict.outcome == "worse" and verdict.worst:
                 worst = ", ".join(f"{printable(query)} {change:+.4f}" for query, change in verdict.worst)
-                said = f"{verdict.rule}, worst queries: {worst}"
+                said = f"{printable(verdict.rule)}, worst queries: {worst}"
                 parts.append(
                     said
                     if width is None

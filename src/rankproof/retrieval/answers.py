@@ -56,6 +56,10 @@ class Answer:
         step = Step(stage, tuple(hit.doc_id for hit in changed))
         return replace(self, hits=changed, trail=(*self.trail, step))
 
+    def lasting(self, seconds: float) -> Answer:
+        """The answer once so many seconds more were spent on it; one whose time is not known stays so."""
+        return self if self.seconds is None else replace(self, seconds=self.seconds + seconds)
+
 
 def ordered(hits: Iterable[Hit]) -> tuple[Hit, ...]:
     """Best first; equal scores by id, from low to high, so that no order depends on chance."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -209,12 +210,13 @@ class Runner:
             for name, reranker in rerankers:
                 if answer.state != "measured":
                     break
+                start = time.perf_counter()
                 try:
                     hits = checked(reranker.rerank(query, answer.hits[: pipeline.depth]))
                 except NotMeasured as exc:
                     answer = answer.degraded(f"{name}: {exc}")
                 else:
-                    answer = answer.after(name, hits)
+                    answer = answer.after(name, hits).lasting(time.perf_counter() - start)
             yield replace(answer, hits=answer.hits[: pipeline.top])
 
     def _found(self, pipeline: Pipeline, queries: Sequence[Query]) -> Iterable[Answer]:

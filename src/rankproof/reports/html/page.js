@@ -153,6 +153,7 @@
     one.row.classList.toggle("open", one.details.open);
     if (one.details.open && !there) {
       const made = drill(one);
+      made.hidden = one.row.hidden;
       more.set(one, made);
       one.row.after(made);
     } else if (!one.details.open && there) {

@@ -203,7 +203,7 @@ def _row(row: QueryRow, report: Report, columns: _Columns, limits: Limits) -> st
 def _change_cell(answer: PipelineAnswer, column: int) -> str:
     if not answer.changes:
         return "<td>–</td>"
-    by = answer.changes[column]
+    by = round(answer.changes[column], 3)
     kind = ' class="w"' if by < 0 else ' class="b"' if by > 0 else ""
     return f"<td{kind}>{signed(by, 3)}</td>"
 
@@ -212,7 +212,7 @@ def _outcomes(row: QueryRow, column: int) -> str:
     """For each pipeline: worse, better, missed, not measured."""
     told = []
     for answer in row.answers:
-        by = answer.changes[column] if answer.changes else 0.0
+        by = round(answer.changes[column], 3) if answer.changes else 0.0
         word = "w" if by < 0 else "b" if by > 0 else ""
         word += "m" if answer.missed is not None else ""
         word += "n" if row.state == "not measured" else ""
