@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -22,6 +23,9 @@ from rankproof.data.gold import GoldSet, Query
 from rankproof.errors import NotMeasured, UnknownName, UsageError
 from rankproof.retrieval.answers import Answer, Hit
 from rankproof.retrieval.digest import digest_of, digest_of_corpus
+
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
 
 RollUp = Literal["best", "sum", "mean"]
 """What a document scores whose chunks were found."""
@@ -137,7 +141,7 @@ def idle(default: Any, **more: Any) -> Any:
 class Stage(BaseModel):
     """The options of a stage, as rankproof.yaml gives them."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, defer_build=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     reads_corpus: ClassVar[bool] = True
     """Whether its results depend on the corpus."""
@@ -153,6 +157,40 @@ class Stage(BaseModel):
             if isinstance(option.json_schema_extra, dict) and option.json_schema_extra.get("idle")
         }
         return self.model_dump(mode="json", exclude=idle_fields)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """The schema with what stands below each option in the code."""
+        schema = handler(core_schema)
+        # pydantic can do this by itself, but then reads and parses the code of every stage whenever one is used.
+        options = handler.resolve_ref_schema(schema).get("properties", {})
+        about = _option_docs(cls)
+        for name, option in cls.model_fields.items():
+            key = option.alias or name
+            if name in about and key in options:
+                options[key].setdefault("description", about[name])
+        return schema
+
+
+def _option_docs(stage: type[Stage]) -> dict[str, str]:
+    """Option → the text that stands below it in the code."""
+    import ast
+    import inspect
+    import textwrap
+
+    found = {}
+    for one in reversed([one for one in stage.__mro__ if issubclass(one, Stage)]):
+        try:
+            (tree,) = ast.parse(textwrap.dedent(inspect.getsource(one))).body
+        except OSError:
+            # A class without a file, such as one that was typed at a prompt.
+            continue
+        for option, below in pairwise(tree.body if isinstance(tree, ast.ClassDef) else ()):
+            if isinstance(option, ast.AnnAssign) and isinstance(option.target, ast.Name):
+                match below:
+                    case ast.Expr(ast.Constant(str() as about)):
+                        found[option.target.id] = inspect.cleandoc(about)
+    return found
 
 
 class RetrieverStage(Stage):
