@@ -180,7 +180,7 @@ def _mode(
     run: PipelineRun, evaluator: Evaluator, request: Request, grades: Mapping[str, Mapping[str, float]],
     queries: Mapping[str, Query], groups: Mapping[str, str],
 ) -> Mode:  # fmt: skip
-    scores = replace(evaluator.evaluate(run.to_run(), request.measures), name=run.name)
+    scores = replace(evaluator.evaluate(run.to_run(), request.measures, may_be_empty=True), name=run.name)
     everything = list(range(len(scores.query_ids)))
     intervals = _with_intervals(scores, everything, request.level)
     members: dict[str, list[int]] = {}

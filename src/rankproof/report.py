@@ -375,11 +375,11 @@ def _curves(
     found: Evaluation, grades: Mapping[str, Mapping[str, float]]
 ) -> tuple[tuple[int, ...], dict[str, tuple[tuple[float, ...], ...]]]:
     deepest = max((len(answer.hits) for mode in found.modes for answer in mode.run.answers), default=0)
-    depths = tuple(depth for depth in DEPTHS if depth <= deepest)
+    depths = tuple(depth for depth in DEPTHS if depth <= max(1, deepest))
     evaluator = Evaluator(Qrels.from_dict(grades), preset=found.preset)
     names = {family: [f"{family}@{depth}" for depth in depths] for family in ("R", "nDCG")}
     wanted = [name for of_family in names.values() for name in of_family]
-    means = [evaluator.evaluate(mode.run.to_run(), wanted) for mode in found.modes]
+    means = [evaluator.evaluate(mode.run.to_run(), wanted, may_be_empty=True) for mode in found.modes]
     rows = [one.values.mean(axis=1).tolist() for one in means]
     n = len(depths)
     return depths, {"R": tuple(tuple(row[:n]) for row in rows), "nDCG": tuple(tuple(row[n:]) for row in rows)}

@@ -278,3 +278,14 @@ def test_what_is_no_loss_when_it_falls_has_no_largest_drop(
     (project / "rankproof.yaml").write_text(PROJECT.replace("max_drop: {", f"max_drop: {{{measure}: 0.01, "))
     assert run(["gate", "--quiet"]) == 2
     assert f"`max_drop` of {measure} says nothing" in capfd.readouterr().err
+
+
+def test_a_pipeline_that_finds_nothing_at_all_is_worse(capfd: pytest.CaptureFixture[str], project: Path) -> None:
+    record()
+    (project / "lost_index.py").write_text("def search(text, k):\n    return []\n")
+    file = PROJECT.replace("{retrieve: bm25, depth: 10}", "{retrieve: {python: {call: 'lost_index:search'}}}")
+    (project / "rankproof.yaml").write_text(file)
+    assert run(["gate", "--quiet"]) == 1
+    assert "1.0000 → 0.0000 fell by 1.0000, more than 0.01" in capfd.readouterr().out
+    assert run(["eval", "--quiet"]) == 0
+    assert run(["report", "--quiet"]) == 0

@@ -72,11 +72,14 @@ class Evaluator:
         if not len(self.prepared.qrels):
             raise NothingToEvaluate(f"{self.prepared.qrels.source}: there is no judgment in it")
 
-    def evaluate(self, run: Any, measures: Measures, *, progress: Progress | None = None) -> Scores:
-        """The scores of one run."""
+    def evaluate(
+        self, run: Any, measures: Measures, *, progress: Progress | None = None, may_be_empty: bool = False
+    ) -> Scores:
+        """The scores of one run. One without any result is refused, since it is mostly a mistake; `may_be_empty` says
+        that a system was asked and found nothing."""
         chosen = parse_measures(measures)
         name, placement = self._place(run, progress)
-        scored = self._check(placement, name)
+        scored = self._check(placement, name, may_be_empty=may_be_empty)
         judged = judge(self.prepared, placement, self.preset.rules, scored)
         values = self._compute(judged, chosen)
         coverage = partial(_coverage, self.prepared, placement, judged, chosen, scored)
@@ -115,12 +118,13 @@ class Evaluator:
                 return name, placement
         return name, place_run(self.prepared, held, order=order, single=single)
 
-    def _check(self, placement: Placement, name: str) -> NDArray[np.bool_]:
+    def _check(self, placement: Placement, name: str, *, may_be_empty: bool) -> NDArray[np.bool_]:
         """Apply the rules on absent queries; returns which judged queries are scored."""
         rules, ids = self.preset.rules, self.prepared.qrels.query_ids
-        if placement.n_run_queries == 0:
+        is_empty = placement.n_run_queries == 0
+        if is_empty and not may_be_empty:
             raise NothingToEvaluate(f"{name}: the run holds no results")
-        if not placement.in_run.any():
+        if not is_empty and not placement.in_run.any():
             raise _nothing_in_common(ids, placement, name)
         if rules.extra == "error" and placement.n_extra:
             shown = ", ".join(placement.extra[:_SHOWN])
