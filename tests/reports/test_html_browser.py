@@ -247,6 +247,32 @@ def test_on_paper_what_got_worse_or_was_missed_is_open_and_the_rest_closed(page:
     assert page.pdf().startswith(b"%PDF")
 
 
+def test_a_filter_holds_on_paper(browser: Browser, shop: Path) -> None:
+    page, _ = opened(browser, shop)
+    page.locator("#filter").fill("purchase order")
+    kept = page.locator("#queries tbody tr[data-o]:visible").count()
+    assert 0 < kept < 5
+    page.emulate_media(media="print")
+    page.locator(".more").first.wait_for(state="attached")
+    assert page.locator(".more:visible").count() <= kept
+    page.context.close()
+
+
+def test_single_keys_can_be_switched_off(browser: Browser, shop: Path) -> None:
+    page, _ = opened(browser, shop)
+    page.keyboard.press("?")
+    page.locator("#single").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") != "filter"
+    page.locator("#help").click()
+    page.locator("#single").check()
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "filter"
+    page.context.close()
+
+
 @pytest.mark.parametrize("width", [320, 390, 640])
 def test_nothing_runs_out_of_the_page_on_a_telephone(browser: Browser, shop: Path, width: int) -> None:
     page, _ = opened(browser, shop, viewport={"width": width, "height": 844})

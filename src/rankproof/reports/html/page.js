@@ -265,6 +265,7 @@
     next.querySelector("summary").focus();
   };
   const current = () => rows.find((one) => one.summary === document.activeElement);
+  const single = keys.querySelector("#single");
   const help = () => (keys.open ? keys.close() : keys.showModal());
 
   document.addEventListener("keydown", (event) => {
@@ -278,6 +279,8 @@
       return;
     }
     if (field && !(event.target === filter && event.key === "Enter")) return;
+    // Whoever speaks to the page, or hits keys by accident, can do without them; the arrows need the table.
+    if (!single.checked && event.key.length === 1) return;
     const inTable = Boolean(current());
     const actions = {
       "/": () => { filter.focus(); filter.select(); },

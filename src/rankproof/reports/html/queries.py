@@ -111,6 +111,7 @@ _KEYS = """<dialog id="keys" aria-labelledby="keys-h"><h2 id="keys-h">Keys</h2>
 <div><dt><kbd>j</kbd> <kbd>k</kbd> or <kbd>↓</kbd> <kbd>↑</kbd></dt><dd>next, previous query</dd></div>
 <div><dt><kbd>Enter</kbd> or <kbd>o</kbd></dt><dd>open or close a query</dd></div>
 <div><dt><kbd>?</kbd></dt><dd>these keys</dd></div></dl>
+<p><label><input id="single" type="checkbox" checked> single keys work</label></p>
 <button type="button">Close <kbd>Esc</kbd></button></dialog>"""
 
 
