@@ -75,3 +75,9 @@ def test_an_axis_never_has_more_ticks_than_asked_for(exponent: int, most: int) -
 def test_a_gap_parts_a_curve_and_steps_get_their_corners() -> None:
     assert Series("a", [(0, 1), (1, math.nan), (2, 3)]).pieces() == [[(0, 1)], [(2, 3)]]
     assert Series("a", [(0, 1), (2, 3)], steps=True).pieces() == [[(0, 1), (2, 1), (2, 3)]]
+
+
+def test_an_axis_of_whole_numbers_has_no_ticks_between_them() -> None:
+    assert axis_of([0, 3], most=8).ticks == (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
+    assert axis_of([0, 3], most=8, whole=True).ticks == (0.0, 1.0, 2.0, 3.0)
+    assert axis_of([0, 30], most=8, whole=True).ticks == axis_of([0, 30], most=8).ticks

@@ -130,7 +130,8 @@ def _figure(experiments: Sequence[Experiment], least: int = _WORTH_DRAWING) -> F
         series.append(Series(name, [start, *((float(nth), change.value) for nth, change in values)]))
     if not series:
         return None
-    return Figure(series, "accepted changes", measure, f"{measure} from one accepted change to the next")
+    title = f"{measure} from one accepted change to the next"
+    return Figure(series, "accepted changes", measure, title, x_whole=True)
 
 
 def _data(one: Experiment) -> dict[str, Any]:

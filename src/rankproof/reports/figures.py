@@ -66,6 +66,8 @@ class Figure:
     desc: str = ""
     """What the figure shows, for those who do not see it."""
     x_log: bool = False
+    x_whole: bool = False
+    """Whether only whole numbers make sense on the x axis."""
     marks: Sequence[Mark] = ()
     x_lines: Sequence[Line] = ()
     y_lines: Sequence[Line] = ()
@@ -75,7 +77,7 @@ class Figure:
         points = [*self._points(), *(self._band_ends() if bands else ())]
         xs = [*(x for x, _ in points), *(line.at for line in self.x_lines)]
         ys = [*(y for _, y in points), *(line.at for line in self.y_lines)]
-        return axis_of(xs, log=self.x_log, most=most_x), axis_of(ys, most=most_y)
+        return axis_of(xs, log=self.x_log, most=most_x, whole=self.x_whole), axis_of(ys, most=most_y)
 
     def _points(self) -> Iterator[Point]:
         yield from (point for one in self.series for piece in one.pieces() for point in piece)
@@ -112,10 +114,13 @@ class Axis:
         return f"{tick:,.{self.decimals}f}" if not self.log or tick >= 1 else f"{tick:g}"
 
 
-def axis_of(values: Iterable[float], *, log: bool = False, most: int = 6, snug: bool = False) -> Axis:
+def axis_of(
+    values: Iterable[float], *, log: bool = False, most: int = 6, snug: bool = False, whole: bool = False
+) -> Axis:  # fmt: skip
     """An axis that holds the values and has at most so many ticks (three are always allowed).
 
-    It goes on to the next tick at both ends; one that is logarithmic or `snug` ends with the values.
+    It goes on to the next tick at both ends; one that is logarithmic or `snug` ends with the values. One of `whole`
+    numbers has no ticks between them.
     """
     finite = [value for value in values if math.isfinite(value)] or [1.0]
     low, high = min(finite), max(finite)
@@ -129,11 +134,12 @@ def axis_of(values: Iterable[float], *, log: bool = False, most: int = 6, snug: 
     most = max(3, most)
     if log:
         return _log_axis(low, high, most)
-    return _snug_axis(low, high, most) if snug else _even_axis(low, high, most)
+    return _snug_axis(low, high, most) if snug else _even_axis(low, high, most, least=1.0 if whole else 0.0)
 
 
-def _even_axis(low: float, high: float, most: int) -> Axis:
-    step, decimals = next(found for found in _round_steps((high - low) / most) if _reach(low, high, found[0]) < most)
+def _even_axis(low: float, high: float, most: int, *, least: float = 0.0) -> Axis:
+    steps = _round_steps(max((high - low) / most, least))
+    step, decimals = next(found for found in steps if _reach(low, high, found[0]) < most)
     first = math.floor(low / step + _SLACK)
     # Adding zero turns a negative zero into a plain one.
     ticks = tuple(round((first + i) * step, decimals) + 0.0 for i in range(_reach(low, high, step) + 1))
