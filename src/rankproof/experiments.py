@@ -13,7 +13,7 @@ from rankproof.data.files import PathLike, read_bytes, source_name
 from rankproof.data.json_text import parse_json
 from rankproof.data.lines import numbered_lines
 from rankproof.errors import BadInput
-from rankproof.scoring.scores import Scores
+from rankproof.scoring.scores import Scores, shared_queries
 from rankproof.stats.effects import paired_differences
 from rankproof.stats.intervals import mean_interval
 from rankproof.stats.paired import paired_test
@@ -64,12 +64,9 @@ class Experiment:
 
 def changes_of(before: Scores, now: Scores) -> tuple[Change, ...]:
     """What became of each measure that both have."""
-    place = {query: i for i, query in enumerate(before.query_ids)}
-    # By id, so that the draw of signs does not depend on the order of lines in a file.
-    shared = [(i, place[query]) for query, i in sorted((q, i) for i, q in enumerate(now.query_ids)) if query in place]
+    shared, here, there = shared_queries(now, before)
     if not shared:
         return ()
-    here, there = ([pair[side] for pair in shared] for side in (0, 1))
     found = []
     for measure in now.measures:
         if measure not in before.measures:

@@ -17,7 +17,7 @@ import numpy as np
 
 from rankproof.errors import NotMeasured, count
 from rankproof.measures.registry import Measure
-from rankproof.scoring.scores import NO_GROUP, Scores
+from rankproof.scoring.scores import NO_GROUP, Scores, shared_queries
 from rankproof.stats.corrections import adjust
 from rankproof.stats.effects import paired_differences
 from rankproof.stats.intervals import standard_deviation
@@ -117,17 +117,17 @@ def judge(rules: Rules, now: Measured, baseline: Scores | None) -> list[Verdict]
 def judge_all(cases: Mapping[str, Case]) -> dict[str, list[Verdict]]:
     """The verdicts for each pipeline; the drops of all of them are one family of tests."""
     falls = {name: list(_falls_of(case)) for name, case in cases.items()}
-    p_values = _adjusted([fall for of_case in falls.values() for fall in of_case], cases)
-    return {name: list(_verdicts(case, falls[name], p_values)) for name, case in cases.items()}
+    proofs = _adjusted([fall for of_case in falls.values() for fall in of_case], cases)
+    return {name: list(_verdicts(case, falls[name], proofs)) for name, case in cases.items()}
 
 
-def _verdicts(case: Case, falls: Sequence[_Fall], p_values: Mapping[int, _Proof]) -> Iterable[Verdict]:
+def _verdicts(case: Case, falls: Sequence[_Fall], proofs: Mapping[_Fall, _Proof]) -> Iterable[Verdict]:
     rules, now = case.rules, case.now
     yield _coverage(rules, now)
     yield from (_floor(measure, floor, now.scores) for measure, floor in rules.floors.items())
     if case.baseline is None:
         yield from (Verdict(f"max_drop {m}", "not measured", _NO_BASELINE, str(m)) for m in rules.max_drop)
-    yield from (_drop(rules, fall, p_values[id(fall)]) for fall in falls)
+    yield from (_drop(rules, fall, proofs[fall]) for fall in falls)
     if rules.margin is not None:
         gated = [measure for measure in now.scores.measures if may_fall(measure)]
         yield from (_margin(rules, rules.margin, measure, now, case.baseline) for measure in gated)
@@ -204,7 +204,7 @@ def _falls_of(case: Case) -> Iterable[_Fall]:
             yield _Fall(measure, group, pair, _p_value(case.rules, pair))
 
 
-def _adjusted(falls: Sequence[_Fall], cases: Mapping[str, Case]) -> dict[int, _Proof]:
+def _adjusted(falls: Sequence[_Fall], cases: Mapping[str, Case]) -> dict[_Fall, _Proof]:
     """Holm's correction over those that could show anything (Tarone, Biometrics 46, 1990).
 
     Which they are depends on how many queries changed, not on the direction, so that leaving the others out costs no
@@ -215,9 +215,8 @@ def _adjusted(falls: Sequence[_Fall], cases: Mapping[str, Case]) -> dict[int, _P
     n_tests = next(n for n in range(1, len(least) + 2) if sum(p <= alpha / n for p in least) <= n)
     tested = [fall for fall in falls if fall.least_p <= alpha / n_tests]
     adjusted = adjust([fall.p_value for fall in tested], "holm").tolist() if tested else []
-    found = {id(fall): _Proof(1.0, alpha / n_tests, False) for fall in falls}
-    found |= {id(fall): _Proof(p, alpha / len(tested), True) for fall, p in zip(tested, adjusted, strict=True)}
-    return found
+    out_of_reach = {fall: _Proof(1.0, alpha / n_tests, False) for fall in falls}
+    return out_of_reach | {fall: _Proof(p, alpha / len(tested), True) for fall, p in zip(tested, adjusted, strict=True)}
 
 
 def _parts(rules: Rules, measure: Measure, now: Measured, baseline: Scores) -> Iterable[tuple[str | None, _Pair]]:
@@ -255,11 +254,8 @@ class _Pair:
 
     @classmethod
     def of(cls, measure: Measure, now: Scores, baseline: Scores) -> _Pair:
-        place = {query: i for i, query in enumerate(baseline.query_ids)}
-        shared = sorted(query for query in now.query_ids if query in place)
-        here = {query: i for i, query in enumerate(now.query_ids)}
-        rows, others = [here[query] for query in shared], [place[query] for query in shared]
-        return cls(shared, now.of(measure)[rows], baseline.of(measure)[others])
+        shared, here, there = shared_queries(now, baseline)
+        return cls(shared, now.of(measure)[here], baseline.of(measure)[there])
 
     def among(self, rows: list[int]) -> _Pair:
         return _Pair([self.query_ids[i] for i in rows], self.now[rows], self.before[rows])

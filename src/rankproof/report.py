@@ -22,7 +22,7 @@ from rankproof.measures.registry import Measure
 from rankproof.retrieval.answers import Answer
 from rankproof.scoring.evaluate import Evaluator
 from rankproof.scoring.rules import Preset
-from rankproof.scoring.scores import NO_GROUP, Coverage, Scores
+from rankproof.scoring.scores import NO_GROUP, Coverage, Scores, shared_queries
 from rankproof.stats.effects import paired_differences
 from rankproof.stats.resampling import Floats
 
@@ -329,13 +329,10 @@ def _among(scores: Scores, query_ids: Sequence[str]) -> Scores:
 
 
 def _pair(now: Scores, other: Scores, name: str | None, comparisons: tuple[Comparison, ...]) -> _Held | None:
-    places = {query_id: i for i, query_id in enumerate(other.query_ids)}
-    shared = [query_id for query_id in now.query_ids if query_id in places]
+    shared, here, there = shared_queries(now, other)
     if not shared:
         return None
-    own = {query_id: i for i, query_id in enumerate(now.query_ids)}
-    values = now.values[:, [own[query_id] for query_id in shared]]
-    before = other.values[:, [places[query_id] for query_id in shared]]
+    values, before = now.values[:, here], other.values[:, there]
     return _Held(now.name, name, shared, before, paired_differences(values, before), comparisons)
 
 

@@ -289,3 +289,9 @@ def test_a_pipeline_that_finds_nothing_at_all_is_worse(capfd: pytest.CaptureFixt
     assert "1.0000 → 0.0000 fell by 1.0000, more than 0.01" in capfd.readouterr().out
     assert run(["eval", "--quiet"]) == 0
     assert run(["report", "--quiet"]) == 0
+
+
+def test_gold_that_was_stale_when_the_baseline_was_recorded_is_no_news() -> None:
+    Path("gold.csv").write_text(Path("gold.csv").read_text() + "find the gone page,gone,even\n")
+    record()
+    assert run(["gate", "--quiet"]) == 0

@@ -35,9 +35,9 @@ class Gated:
     @property
     def outcome(self) -> Outcome:
         """The outcome over all pipelines."""
-        from rankproof.gate import overall
+        from rankproof.reports.gate import outcome_of
 
-        return overall(verdict for of_mode in self.verdicts.values() for verdict in of_mode)
+        return outcome_of(self.verdicts)
 
 
 def gate_project(
@@ -58,8 +58,8 @@ def gate_project(
     kept = [str(measure) for floors in baseline.floors.values() for measure in floors] if baseline is not None else []
     measures = tuple(dict.fromkeys((*gate_measures(project), *kept)))
     self_test(project.gold().qrels, parse_measures(measures), project.preset)
-    ungated = [name for name in project.pipelines if names and name not in names] if not modes else []
-    if ungated:
+    ungated = [name for name in project.pipelines if name not in names]
+    if ungated and names and not modes:
         remark(f"not in the baseline, and so not gated: {', '.join(ungated)}", quiet)
     evaluated = evaluate_project(project, names, measures, top=top, quiet=quiet)
     return Gated(evaluated, rules, baseline, _verdicts(evaluated, rules, baseline))
@@ -81,7 +81,7 @@ def rules_of(project: Project) -> Rules:
     return Rules(
         floors={parse_measure(name): floor for name, floor in settings.floors.items()},
         max_drop={parse_measure(n): Drop(drop.absolute, drop.relative) for n, drop in settings.max_drop.items()},
-        margin=settings.margin or None,
+        margin=settings.margin,
         min_group=settings.groups.min_size,
         coverage=settings.coverage,
         latency=settings.latency,
@@ -136,11 +136,11 @@ def _measured(mode: Mode, found: Evaluation, groups: Mapping[str, str], before: 
     reason = next((why for of_mode in found.unmeasured.values() for why in of_mode.values()), "")
     left_out = {f"failed ({reason.removeprefix('not measured: ')[:_REASON]})": list(found.unmeasured)}
     scored, gone = set(mode.scores.query_ids), [one.query_id for one in found.stale]
-    # Without a relevant document the rest is easier to find, so that the figures are no longer those of the baseline.
-    if before is None or before.judgments != mode.scores.judgments:
-        left_out[_STALE] = list(dict.fromkeys(gone))
-    else:
+    if before is None:
         left_out[_STALE] = [query for query in dict.fromkeys(gone) if query not in scored]
+    elif before.judgments != mode.scores.judgments:
+        # Without a relevant document the rest is easier to find: the figures are no longer those of the baseline.
+        left_out[_STALE] = list(dict.fromkeys(gone))
     told = scored.union(*left_out.values())
     left_out["in the baseline and no longer scored"] = [
         query for query in (before.query_ids if before is not None else ()) if query not in told

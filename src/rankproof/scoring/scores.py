@@ -196,3 +196,10 @@ class Scores:
     def __repr__(self) -> str:
         figures = ", ".join(f"{name} {value:.4f}" for name, value in self.mean().items())
         return f"<Scores of {self.name!r}: {figures}; {self.coverage}>"
+
+
+def shared_queries(one: Scores, other: Scores) -> tuple[list[str], list[int], list[int]]:
+    """The queries that both have, by id, and where each has them: no order of lines in a file decides a draw."""
+    here, there = ({query: i for i, query in enumerate(scores.query_ids)} for scores in (one, other))
+    shared = sorted(here.keys() & there.keys())
+    return shared, [here[query] for query in shared], [there[query] for query in shared]
