@@ -103,7 +103,8 @@ def measures_section(report: Report) -> tuple[str, list[str]]:
         cells = []
         for one in report.pipelines:
             value, low, high = one.levels[i]
-            ends = "" if low is None or high is None else f" <small>[{figure(low, 3)}, {figure(high, 3)}]</small>"
+            # Below the mean, so that three pipelines fit beside the chart.
+            ends = "" if low is None or high is None else f"<br><small>[{figure(low, 3)}, {figure(high, 3)}]</small>"
             moved = change(one.changes[i])
             cells.append(f"{figure(value)}{ends}{f'<br>{moved}' if moved else ''}")
         rows.append([escaped(str(measure)), *cells])
